@@ -10,8 +10,11 @@
  * promises how much stack a call takes. */
 #if defined(__GNUC__)
 #define TAMIS__APART __attribute__((noinline))
+/* Compiled anew for each call, without what its constant arguments make unnecessary. */
+#define TAMIS__SPECIALIZED static inline __attribute__((always_inline))
 #else
 #define TAMIS__APART
+#define TAMIS__SPECIALIZED static inline
 #endif
 
 /* Convert between the byte order of this machine and that of images, which is little-endian. */

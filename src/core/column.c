@@ -112,7 +112,7 @@ tamis_status tamis__column_open(const tamis *t, const tamis_column *from, struct
 /* The keys of a few rows, without nulls. */
 struct few {
     tamis_bytes keys[TAMIS__MOST_BATCH];
-    int64_t weights[TAMIS__MOST_BATCH];
+    int64_t weights[TAMIS__MOST_BATCH], counts[TAMIS__MOST_BATCH];
     uint8_t rows[TAMIS__MOST_BATCH]; /* relative to the first */
     size_t n;
 };
@@ -131,16 +131,22 @@ static void gather(const struct column *c, size_t at, size_t n, const int64_t *w
 
 /* Adds up to a batch of rows at `at`. *done: as many of them, null rows included. */
 static tamis_status add_few(tamis *t, const struct column *c, size_t at, size_t n,
-                            const int64_t *weights, uint8_t *seen, size_t *done)
+                            const struct keys *all, uint8_t *seen, size_t *done)
 {
     struct few few;
     uint8_t answers[TAMIS__MOST_BATCH / 8] = {0};
     size_t added;
-    gather(c, at, n, weights, &few);
-    const struct keys in = {
-        .bytes = few.keys, .weights = weights != NULL ? few.weights : NULL, .n = few.n};
+    gather(c, at, n, all->weights, &few);
+    const struct keys in = {.bytes = few.keys,
+                            .weights = all->weights != NULL ? few.weights : NULL,
+                            .counts = all->counts != NULL ? few.counts : NULL,
+                            .n = few.n};
     const tamis_status s = tamis__bulk_add(t, &in, seen != NULL ? answers : NULL, &added);
     *done = s == TAMIS_OK ? n : few.rows[added];
+    if (all->counts != NULL) {
+        memset(all->counts + at, 0, *done * sizeof *all->counts);
+        for (size_t i = 0; i < added; i++) all->counts[at + few.rows[i]] = few.counts[i];
+    }
     if (seen == NULL) return s;
     memset(seen + at / 8, 0, (n + 7) / 8);
     for (size_t i = 0; i < added; i++)
@@ -150,15 +156,16 @@ static tamis_status add_few(tamis *t, const struct column *c, size_t at, size_t 
 }
 
 tamis_status tamis__add_column(tamis *t, const struct column *c, const int64_t *weights,
-                               uint8_t *seen, size_t *done)
+                               int64_t *counts, uint8_t *seen, size_t *done)
 {
-    const struct keys all = {.column = c, .row = c->first, .weights = weights, .n = c->rows};
+    const struct keys all = {
+        .column = c, .row = c->first, .weights = weights, .counts = counts, .n = c->rows};
     if (c->validity == NULL && !tamis__keeps_items(t)) return tamis__bulk_add(t, &all, seen, done);
     tamis_status s = TAMIS_OK;
     for (*done = 0; *done < c->rows && s == TAMIS_OK;) {
         const size_t at = *done, rest = c->rows - at;
         size_t n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH, added;
-        s = add_few(t, c, at, n, weights, seen, &added);
+        s = add_few(t, c, at, n, &all, seen, &added);
         *done = at + added;
         if (s == TAMIS_OK || seen == NULL) continue;
         n = (at + n + 7) / 8;
@@ -176,7 +183,7 @@ tamis_status tamis_add_column(tamis *t, const tamis_column *given, uint8_t *seen
     tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
     s = tamis__may_change_keys(t);
-    if (s == TAMIS_OK) s = tamis__add_column(t, &c, NULL, seen_bits, &added);
+    if (s == TAMIS_OK) s = tamis__add_column(t, &c, NULL, NULL, seen_bits, &added);
     if (done != NULL) *done = added;
     return tamis__refuse(why, s);
 }

@@ -38,8 +38,8 @@ static inline bool tamis__column_valid(const struct column *c, size_t row)
     return c->validity == NULL || (c->validity[row / 8] >> row % 8 & 1) != 0;
 }
 
-/* tamis__bulk_add for all rows. weights and seen may be NULL. */
+/* tamis__bulk_add for all rows. weights, counts and seen may be NULL. */
 tamis_status tamis__add_column(tamis *t, const struct column *c, const int64_t *weights,
-                               uint8_t *seen, size_t *done);
+                               int64_t *counts, uint8_t *seen, size_t *done);
 
 #endif

@@ -120,6 +120,12 @@ struct known {
     bool saturated;
 };
 
+/* What tamis_upper returns for a count, given struct known.saturated. */
+static inline int64_t tamis__upper(int64_t count, bool saturated)
+{
+    return saturated ? INT64_MAX : count;
+}
+
 /* A batch of keys, as the functions of a kind see them. */
 #define TAMIS__MOST_BATCH 128u
 struct batch {
@@ -136,6 +142,9 @@ struct batch {
     const tamis_bytes *keys; /* the keys themselves, in an add to a sketch that keeps items */
     bool unasked;        /* in an add: the caller does not want to know which keys were present */
     struct known *known; /* in a count, or NULL: set for keys with entries of their own */
+    /* In an add to a sketch, or NULL: set to the tamis__upper of each key right after its add, for
+     * the keys that were added. */
+    int64_t *counts;
 };
 /* Two of these and the ring of hashes take 10 KiB of stack, which leaves 6 KiB for the query of the
  * kind. */

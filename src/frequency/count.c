@@ -46,10 +46,8 @@ static tamis_status explain(const tamis *t, tamis_status s, tamis_error *why)
     return tamis__refuse(why, s);
 }
 
-static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done, tamis_error *why)
+static tamis_status count_may_add(const tamis *t, const struct keys *in, tamis_error *why)
 {
-    size_t added = 0;
-    if (done != NULL) *done = 0;
     if (t->sketch == NULL)
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not support weights",
                                   t->kind->name);
@@ -59,17 +57,35 @@ static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done,
     const tamis_status may = !tamis__are_hashes(in) ? tamis__may_change_keys(t)
                              : t->read_only         ? TAMIS_ESEALED
                                                     : TAMIS_OK;
-    if (may != TAMIS_OK) return tamis__refuse(why, may);
+    return tamis__refuse(why, may);
+}
+
+/* Adds the keys before the first of a wrong length, which is then the reason of the failure. */
+static tamis_status count_add_right(tamis *t, const struct keys *in, size_t *added,
+                                    tamis_error *why)
+{
     struct keys right = *in;
     if (in->bytes != NULL) right.n = tamis__right_keys(t, in->bytes, in->n);
-    const tamis_status s = in->column != NULL
-                               ? tamis__add_column(t, in->column, in->weights, NULL, &added)
-                               : tamis__bulk_add(t, &right, NULL, &added);
-    if (done != NULL) *done = added;
-    if (in->hashes != NULL) tamis__watch_hashes(t, in->hashes, added);
+    const tamis_status s =
+        in->column != NULL ? tamis__add_column(t, in->column, in->weights, in->counts, NULL, added)
+                           : tamis__bulk_add(t, &right, NULL, added);
     if (s == TAMIS_OK && right.n < in->n)
         return tamis__check_length(t, in->bytes[right.n].len, why);
     return explain(t, s, why);
+}
+
+/* An error must not look like a count, so keys that were not added get "or more". */
+static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done, tamis_error *why)
+{
+    size_t added = 0;
+    tamis_status s = count_may_add(t, in, why);
+    if (s == TAMIS_OK) {
+        s = count_add_right(t, in, &added, why);
+        if (in->hashes != NULL) tamis__watch_hashes(t, in->hashes, added);
+    }
+    if (done != NULL) *done = added;
+    for (size_t i = added; in->counts != NULL && i < in->n; i++) in->counts[i] = INT64_MAX;
+    return s;
 }
 
 tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys, const int64_t *weights,
@@ -104,21 +120,45 @@ tamis_status tamis_add_weight_column(tamis *t, const tamis_column *given, const 
     return count_add_all(t, &in, done, why);
 }
 
+tamis_status tamis_add_counted_many(tamis *t, const tamis_bytes *keys, const int64_t *weights,
+                                    size_t n, int64_t *counts, size_t *done, tamis_error *why)
+{
+    const struct keys in = {.bytes = keys, .weights = weights, .counts = counts, .n = n};
+    return count_add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_counted_hashes(tamis *t, const tamis_hash *h, const int64_t *weights,
+                                      size_t n, int64_t *counts, size_t *done, tamis_error *why)
+{
+    const struct keys in = {.hashes = h, .weights = weights, .counts = counts, .n = n};
+    return count_add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, int64_t weight,
+                               int64_t *count, tamis_error *why)
+{
+    const tamis_bytes item = {key, len};
+    if (t->sketch == NULL || tamis__may_change_keys(t) != TAMIS_OK || tamis__wrong_length(t, len))
+        return tamis_add_counted_many(t, &item, &weight, 1, count, NULL, why);
+    const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
+    const struct batch one = {.hashes = &h,
+                              .n = 1,
+                              .weights = weight != 1 ? &weight : NULL, /* adds of 1 are faster */
+                              .keys = &item,
+                              .counts = count};
+    size_t done;
+    const tamis_status s = t->kind->add(&t->body, &one, NULL, &done);
+    if (s == TAMIS_OK)
+        tamis__sum_added(t);
+    else if (count != NULL)
+        *count = INT64_MAX;
+    return s == TAMIS_OK ? s : explain(t, s, why);
+}
+
 tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
                               tamis_error *why)
 {
-    if (t->sketch != NULL && tamis__may_change_keys(t) == TAMIS_OK &&
-        !tamis__wrong_length(t, len)) {
-        const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
-        const tamis_bytes item = {key, len};
-        const struct batch one = {.hashes = &h, .n = 1, .weights = &weight, .keys = &item};
-        size_t done;
-        const tamis_status s = t->kind->add(&t->body, &one, NULL, &done);
-        if (s == TAMIS_OK) tamis__sum_added(t);
-        return explain(t, s, why);
-    }
-    const tamis_bytes one = {key, len};
-    return tamis_add_weight_many(t, &one, &weight, 1, NULL, why);
+    return tamis_add_counted(t, key, len, weight, NULL, why);
 }
 
 /* --- Counting --------------------------------------------------------------------------------- */
@@ -151,12 +191,12 @@ static int64_t margin(const tamis *t, const struct noise *n)
  * taken away. */
 static tamis_estimate unknown(int64_t v, int64_t least)
 {
-    return (tamis_estimate){.estimate = v, .lower = least, .upper = INT64_MAX, .confidence = 1};
+    return (tamis_estimate){.estimate = v, .lower = least, .confidence = 1};
 }
 
 static tamis_estimate one_sided_interval(const tamis *t, const struct noise *n, int64_t v)
 {
-    tamis_estimate e = {.estimate = v, .upper = v, .confidence = CONFIDENCE};
+    tamis_estimate e = {.estimate = v, .confidence = CONFIDENCE};
     const int64_t known = v < INT64_MAX ? v : last(t), unsure = margin(t, n);
     if (v == INT64_MAX && tamis__takes_away(t)) return unknown(v, 0);
     e.lower = known > unsure ? known - unsure : 0;
@@ -192,7 +232,7 @@ static int64_t noise_before(const tamis *t, const struct noise *n, int64_t befor
 static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int64_t v,
                                       struct known k)
 {
-    tamis_estimate e = {.lower = k.certain, .upper = v, .confidence = 1};
+    tamis_estimate e = {.lower = k.certain, .confidence = 1};
     const int64_t before = v - k.certain, unsure = margin(t, n);
     const bool fresh = k.likely < v && before <= n->most_999;
     e.estimate = fresh ? k.likely : v - noise_before(t, n, before);
@@ -235,6 +275,7 @@ tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v,
                        : k.certain > 0 ? listed_interval(t, n, v, k)
                        : two_sided(t)  ? two_sided_interval(t, n, v)
                                        : one_sided_interval(t, n, v);
+    if (k.saturated || !two_sided(t)) e.upper = tamis__upper(v, k.saturated);
     count_judge(t, k, &e);
     return e;
 }
@@ -352,6 +393,72 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
         put_unweighed(v, out);
     tamis__free(t->memory, made);
     return TAMIS_OK;
+}
+
+/* --- Counting on the hot path ----------------------------------------------------------------- */
+
+/* Only two-sided sketches need `known`, which has room for as many as there are keys. */
+static inline void upper_of_batch(const tamis *t, struct batch *keys, struct known *known,
+                                  int64_t *out)
+{
+    const bool saturates = t->sketch != NULL && two_sided(t);
+    if (saturates) {
+        keys->known = known;
+        memset(known, 0, keys->n * sizeof *known);
+    }
+    count_batch(t, keys, out);
+    for (size_t i = 0; i < keys->n && saturates; i++)
+        out[i] = tamis__upper(out[i], known[i].saturated);
+}
+
+struct upper_bounds {
+    const tamis *t;
+    int64_t *out;
+};
+
+static void upper_of_group(void *bounds, const struct batch *group, size_t from)
+{
+    const struct upper_bounds *b = bounds;
+    struct known known[TAMIS__MOST_BATCH];
+    struct batch keys = *group;
+    upper_of_batch(b->t, &keys, known, b->out + from);
+}
+
+static bool can_count(const tamis *t, bool keys)
+{
+    return (t->sketch != NULL || t->kind->count != NULL) && (!keys || t->hasher.usable);
+}
+
+static void upper_of_all(const tamis *t, const struct keys *in, int64_t *out)
+{
+    struct upper_bounds b = {t, out};
+    if (can_count(t, in->hashes == NULL))
+        tamis__bulk_count(t, in, upper_of_group, &b);
+    else
+        for (size_t i = 0; i < in->n; i++) out[i] = INT64_MAX;
+}
+
+void tamis_upper_many(const tamis *t, const tamis_bytes *keys, size_t n, int64_t *out)
+{
+    const struct keys in = {.bytes = keys, .n = n};
+    upper_of_all(t, &in, out);
+}
+
+void tamis_upper_hashes(const tamis *t, const tamis_hash *h, size_t n, int64_t *out)
+{
+    const struct keys in = {.hashes = h, .n = n};
+    upper_of_all(t, &in, out);
+}
+
+int64_t tamis_upper(const tamis *t, const void *key, size_t len)
+{
+    if (!can_count(t, true)) return INT64_MAX;
+    const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
+    struct batch one = {.hashes = &h, .n = 1};
+    struct known known;
+    int64_t v;
+    upper_of_batch(t, &one, &known, &v);
+    return v;
 }
 
 /* --- Looking inside --------------------------------------------------------------------------- */

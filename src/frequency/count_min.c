@@ -40,14 +40,6 @@
 
 #define CONSERVATIVE 1u /* variant */
 
-#if defined(__GNUC__)
-#define SPECIALIZED static inline __attribute__((always_inline))
-#define APART static __attribute__((noinline))
-#else
-#define SPECIALIZED static inline
-#define APART static
-#endif
-
 /* --- Counters --------------------------------------------------------------------------------- */
 
 static inline uint64_t count_min_end(bool wide)
@@ -75,7 +67,7 @@ static bool count_min_is_wide(const struct section *s)
     return s->cell_bits == 64;
 }
 
-SPECIALIZED void count_min_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
+TAMIS__SPECIALIZED void count_min_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
 {
     uint64_t x = h.lo, row = 0;
     for (uint32_t j = 0; j < k; j++, x = tamis__next_probe(x, h), row += m)
@@ -128,8 +120,15 @@ struct way {
     bool wide, conservative;
 };
 
-SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y, tamis_hash h,
-                                       uint64_t w)
+/* The count of a key, given the least of its counters. */
+TAMIS__SPECIALIZED int64_t count_min_value(uint64_t least, bool wide)
+{
+    return least != count_min_end(wide) ? (int64_t)least : INT64_MAX;
+}
+
+/* Returns the least counter before, and sets *after to the least counter after. */
+TAMIS__SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y,
+                                              tamis_hash h, uint64_t w, uint64_t *after)
 {
     uint64_t at[TAMIS__MAX_ROWS], c[TAMIS__MAX_ROWS], least = UINT64_MAX;
     const uint64_t most = count_min_end(y.wide);
@@ -144,6 +143,7 @@ SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y,
         if (!y.conservative) v = c[j] + w < most ? c[j] + w : most;
         count_min_put(cells, at[j], y.wide, v);
     }
+    *after = raised; /* in either variant, because each row has its own counter */
     return least;
 }
 
@@ -166,7 +166,18 @@ static tamis_status take_key(struct section *s, tamis_hash h, uint64_t w)
     return TAMIS_OK;
 }
 
-SPECIALIZED uint32_t count_min_lesser(uint32_t a, uint32_t b)
+TAMIS__SPECIALIZED uint64_t least_of(const struct section *s, tamis_hash h, uint32_t k, bool wide)
+{
+    uint64_t at[TAMIS__MAX_ROWS], least = UINT64_MAX;
+    count_min_aim(h, s->m, k, at);
+    for (uint32_t j = 0; j < k; j++) {
+        const uint64_t v = count_min_get(s->cells, at[j], wide);
+        least = v < least ? v : least;
+    }
+    return least;
+}
+
+TAMIS__SPECIALIZED uint32_t count_min_lesser(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -175,24 +186,28 @@ SPECIALIZED uint32_t count_min_lesser(uint32_t a, uint32_t b)
  * present. The speed depends on how many keys the processor has in flight, so every instruction
  * counts: counters stay in 32 bits, and the rows are separate arguments, so that the compiler does
  * not compute one from another (a tenth more keys a second). */
-APART void add_plain(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
-                     const struct batch *keys)
+#define FOUR_ROWS uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m
+
+TAMIS__SPECIALIZED void add_to_all(FOUR_ROWS, const struct batch *keys, int64_t *counts)
 {
     uint8_t *const row[4] = {r0, r1, r2, r3};
     const tamis_hash *h = keys->hashes;
     for (const tamis_hash *last = h + keys->n; h < last; h++) {
         const tamis_hash key = *h;
         uint64_t x = key.lo;
+        uint32_t least = UINT32_MAX;
         for (int j = 0; j < 4; j++, x = tamis__next_probe(x, key)) {
             uint8_t *p = row[j] + 4 * tamis__mulhi(x, m);
-            const uint32_t c = tamis__get32(p);
-            tamis__put32(p, c + (c != UINT32_MAX));
+            uint32_t c = tamis__get32(p);
+            c += c != UINT32_MAX;
+            tamis__put32(p, c);
+            least = count_min_lesser(least, c);
         }
+        if (counts != NULL) *counts++ = count_min_value(least, false);
     }
 }
 
-APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
-                            const struct batch *keys)
+TAMIS__SPECIALIZED void add_to_least(FOUR_ROWS, const struct batch *keys, int64_t *counts)
 {
     uint8_t *const row[4] = {r0, r1, r2, r3};
     const tamis_hash *h = keys->hashes;
@@ -209,25 +224,65 @@ APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, 
         const uint32_t raised =
             count_min_lesser(count_min_lesser(c[0], c[1]), count_min_lesser(c[2], c[3])) + 1;
         for (int j = 0; j < 4; j++) tamis__put32(p[j], c[j] > raised ? c[j] : raised);
+        if (counts != NULL) *counts++ = count_min_value(raised != 0 ? raised : UINT32_MAX, false);
     }
+}
+
+static TAMIS__APART void add_plain(FOUR_ROWS, const struct batch *keys)
+{
+    add_to_all(r0, r1, r2, r3, m, keys, NULL);
+}
+
+static TAMIS__APART void add_plain_counted(FOUR_ROWS, const struct batch *keys)
+{
+    add_to_all(r0, r1, r2, r3, m, keys, keys->counts);
+}
+
+static TAMIS__APART void add_conservative(FOUR_ROWS, const struct batch *keys)
+{
+    add_to_least(r0, r1, r2, r3, m, keys, NULL);
+}
+
+static TAMIS__APART void add_conservative_counted(FOUR_ROWS, const struct batch *keys)
+{
+    add_to_least(r0, r1, r2, r3, m, keys, keys->counts);
+}
+
+static void count_min_add_ones(struct section *s, const struct batch *keys)
+{
+    static void (*const adders[2][2])(FOUR_ROWS, const struct batch *keys) = {
+        {add_plain, add_plain_counted}, {add_conservative, add_conservative_counted}};
+    adders[s->variant == CONSERVATIVE][keys->counts != NULL](
+        s->cells, s->cells + 4 * s->m, s->cells + 8 * s->m, s->cells + 12 * s->m, s->m, keys);
+}
+
+TAMIS__SPECIALIZED tamis_status count_min_add_each(struct section *s, const struct batch *keys,
+                                                   struct way y, uint8_t *seen, size_t *done,
+                                                   int64_t *counts)
+{
+    for (*done = 0; *done < keys->n; ++*done) {
+        const size_t i = *done;
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        uint64_t after = 0;
+        if (w < 0) {
+            const tamis_status status = take_key(s, keys->hashes[i], 0 - (uint64_t)w);
+            if (status != TAMIS_OK) return status;
+            if (counts != NULL) after = least_of(s, keys->hashes[i], y.k, y.wide);
+        } else {
+            const uint64_t before =
+                count_min_add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w, &after);
+            if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
+        }
+        if (counts != NULL) counts[i] = count_min_value(after, y.wide);
+    }
+    return TAMIS_OK;
 }
 
 static tamis_status count_min_add_weights(struct section *s, const struct batch *keys, struct way y,
                                           uint8_t *seen, size_t *done)
 {
-    for (*done = 0; *done < keys->n; ++*done) {
-        const size_t i = *done;
-        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        if (w < 0) {
-            const tamis_status status = take_key(s, keys->hashes[i], 0 - (uint64_t)w);
-            if (status != TAMIS_OK) return status;
-        } else {
-            const uint64_t before =
-                count_min_add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
-            if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
-        }
-    }
-    return TAMIS_OK;
+    return keys->counts != NULL ? count_min_add_each(s, keys, y, seen, done, keys->counts)
+                                : count_min_add_each(s, keys, y, seen, done, NULL);
 }
 
 static void count_min_weigh(struct body *b, int64_t w)
@@ -264,8 +319,7 @@ static tamis_status count_min_add(struct body *b, const struct batch *keys, uint
     if (seen != NULL || keys->weights != NULL || y.k != 4 || y.wide)
         status = count_min_add_weights(s, keys, y, seen, done);
     else
-        (y.conservative ? add_conservative : add_plain)(
-            s->cells, s->cells + 4 * s->m, s->cells + 8 * s->m, s->cells + 12 * s->m, s->m, keys);
+        count_min_add_ones(s, keys);
     count_min_add_up(b, keys, *done);
     return status;
 }
@@ -276,17 +330,6 @@ static tamis_status count_min_take_away(struct body *b, tamis_hash h)
     const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
     size_t done;
     return count_min_add(b, &key, NULL, &done);
-}
-
-SPECIALIZED uint64_t least_of(const struct section *s, tamis_hash h, uint32_t k, bool wide)
-{
-    uint64_t at[TAMIS__MAX_ROWS], least = UINT64_MAX;
-    count_min_aim(h, s->m, k, at);
-    for (uint32_t j = 0; j < k; j++) {
-        const uint64_t v = count_min_get(s->cells, at[j], wide);
-        least = v < least ? v : least;
-    }
-    return least;
 }
 
 static void count_min_query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -308,7 +351,7 @@ static void count_min_count(const struct body *b, const struct batch *keys, int6
     for (size_t i = 0; i < keys->n; i++) {
         const uint64_t v = s->k == 4 && !wide ? least_of(s, keys->hashes[i], 4, false)
                                               : least_of(s, keys->hashes[i], s->k, wide);
-        out[i] = v != count_min_end(wide) ? (int64_t)v : INT64_MAX;
+        out[i] = count_min_value(v, wide);
     }
 }
 

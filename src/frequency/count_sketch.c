@@ -32,12 +32,6 @@
 
 #include <math.h>
 
-#if defined(__GNUC__)
-#define SPECIALIZED static inline __attribute__((always_inline))
-#else
-#define SPECIALIZED static inline
-#endif
-
 /* --- Counters --------------------------------------------------------------------------------- */
 
 static inline int64_t count_sketch_end(bool wide)
@@ -68,7 +62,8 @@ static bool count_sketch_is_wide(const struct section *s)
 
 /* A probe chooses one of the 2m halves of a row: 2i is counter i with the sign plus, 2i + 1 is
  * counter i with the sign minus. */
-SPECIALIZED void count_sketch_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *minus)
+TAMIS__SPECIALIZED void count_sketch_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at,
+                                         bool *minus)
 {
     uint64_t x = h.lo, row = 0;
     for (uint32_t j = 0; j < k; j++, x = tamis__next_probe(x, h), row += m) {
@@ -110,68 +105,6 @@ static const char *count_sketch_wrong_shape(const struct body *b)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-SPECIALIZED void count_sketch_add_key(struct section *s, uint32_t k, bool wide, tamis_hash h,
-                                      int64_t w)
-{
-    uint64_t at[TAMIS__MAX_ROWS];
-    bool minus[TAMIS__MAX_ROWS];
-    count_sketch_aim(h, s->m, k, at, minus);
-    for (uint32_t j = 0; j < k; j++) {
-        const int64_t v = count_sketch_get(s->cells, at[j], wide);
-        count_sketch_put(
-            s->cells, at[j], wide,
-            tamis__add_signed(v, minus[j] ? tamis__negative(w) : w, count_sketch_end(wide)));
-    }
-}
-
-/* Adds keys of weight 1 to five rows of 32 bits. A counter v becomes v + 1 or v - 1 without a
- * branch, unless it is saturated. */
-static void count_sketch_add_ones(struct section *s, const struct batch *keys)
-{
-    const tamis_hash *h = keys->hashes, *last = h + keys->n;
-    const uint64_t m = s->m;
-    uint8_t *cells = s->cells;
-    for (; h < last; h++) {
-        uint64_t at[5];
-        bool minus[5];
-        count_sketch_aim(*h, m, 5, at, minus);
-        for (uint32_t j = 0; j < 5; j++) {
-            const int64_t v = count_sketch_get(cells, at[j], false);
-            const int64_t moves = v < INT32_MAX && v > -INT32_MAX;
-            count_sketch_put(cells, at[j], false, v + ((minus[j] ? -1 : 1) & -moves));
-        }
-    }
-}
-
-static tamis_status count_sketch_add(struct body *b, const struct batch *keys, uint8_t *seen,
-                                     size_t *done)
-{
-    struct section *s = b->sections;
-    int64_t total = s->weight;
-    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
-    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
-    *done = keys->n;
-    if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
-        count_sketch_add_ones(s, keys);
-        b->moved = tamis__add_up(b->moved, keys->n);
-        s->weight = tamis__add_signed(total, (int64_t)keys->n, INT64_MAX);
-        return TAMIS_OK;
-    }
-    for (size_t i = 0; i < keys->n; i++) {
-        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        count_sketch_add_key(s, s->k, count_sketch_is_wide(s), keys->hashes[i], w);
-        total = tamis__add_signed(total, w, INT64_MAX);
-        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
-    }
-    s->weight = total;
-    return TAMIS_OK;
-}
-
-static tamis_status count_sketch_take_away(struct body *b, tamis_hash h)
-{
-    return tamis__take_one(b, h, count_sketch_add);
-}
-
 static int64_t median(int64_t *v, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
@@ -179,8 +112,17 @@ static int64_t median(int64_t *v, uint32_t n)
     return v[n / 2];
 }
 
-SPECIALIZED int64_t count_sketch_count_key(const struct section *s, uint32_t k, bool wide,
-                                           tamis_hash h, struct known *known)
+/* The count of a key, given its counters multiplied by its signs. */
+TAMIS__SPECIALIZED int64_t count_sketch_value(int64_t *v, uint32_t k, bool wide)
+{
+    const int64_t mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
+    return mid == count_sketch_end(wide)    ? INT64_MAX
+           : mid == -count_sketch_end(wide) ? -INT64_MAX
+                                            : mid;
+}
+
+TAMIS__SPECIALIZED int64_t count_sketch_count_key(const struct section *s, uint32_t k, bool wide,
+                                                  tamis_hash h, struct known *known)
 {
     uint64_t at[TAMIS__MAX_ROWS];
     bool minus[TAMIS__MAX_ROWS];
@@ -188,13 +130,158 @@ SPECIALIZED int64_t count_sketch_count_key(const struct section *s, uint32_t k, 
     count_sketch_aim(h, s->m, k, at, minus);
     for (uint32_t j = 0; j < k; j++) {
         const int64_t c = count_sketch_get(s->cells, at[j], wide);
-        v[j] = minus[j] ? -c : c;
+        v[j] = tamis__with_sign(c, minus[j]);
     }
     if (known != NULL) known->saturated = tamis__any_saturated(v, k, count_sketch_end(wide));
-    const int64_t mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
-    return mid == count_sketch_end(wide)    ? INT64_MAX
-           : mid == -count_sketch_end(wide) ? -INT64_MAX
-                                            : mid;
+    return count_sketch_value(v, k, wide);
+}
+
+TAMIS__SPECIALIZED int64_t count_sketch_upper(int64_t *v, uint32_t k, bool wide)
+{
+    const int64_t end = count_sketch_end(wide), mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
+    return tamis__upper(mid, k == 5 ? tamis__ends_of_5(v, end) : tamis__any_saturated(v, k, end));
+}
+
+/* Sets *count to the upper bound after the add, unless count is NULL. */
+TAMIS__SPECIALIZED void count_sketch_add_key(struct section *s, uint32_t k, bool wide, tamis_hash h,
+                                             int64_t w, int64_t *count)
+{
+    uint64_t at[TAMIS__MAX_ROWS];
+    bool minus[TAMIS__MAX_ROWS];
+    int64_t v[TAMIS__MAX_ROWS];
+    count_sketch_aim(h, s->m, k, at, minus);
+    for (uint32_t j = 0; j < k; j++) {
+        const int64_t c =
+            tamis__add_signed(count_sketch_get(s->cells, at[j], wide),
+                              minus[j] ? tamis__negative(w) : w, count_sketch_end(wide));
+        count_sketch_put(s->cells, at[j], wide, c);
+        v[j] = tamis__with_sign(c, minus[j]);
+    }
+    if (count != NULL) *count = count_sketch_upper(v, k, wide);
+}
+
+static inline void count_sketch_order(int32_t *a, int32_t *b)
+{
+    const int32_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
+}
+
+/* The counters of a batch of keys in five rows of 32 bits, multiplied by the keys' signs. They are
+ * collected first, because the compiler can then compute the medians of several keys at a time. */
+struct five_rows {
+    int32_t of[5][TAMIS__MOST_BATCH];
+};
+
+/* count_sketch_upper of each key. */
+static void count_sketch_uppers(const struct five_rows *v, size_t n, int64_t *out)
+{
+    int32_t mid[TAMIS__MOST_BATCH], saturated = 0;
+    for (size_t i = 0; i < n; i++) { /* as in tamis__median_of_5 */
+        int32_t a = v->of[0][i], b = v->of[1][i], c = v->of[2][i], d = v->of[3][i], e = v->of[4][i];
+        count_sketch_order(&a, &b);
+        count_sketch_order(&d, &e);
+        count_sketch_order(&a, &d);
+        count_sketch_order(&b, &e);
+        count_sketch_order(&b, &c);
+        count_sketch_order(&c, &d);
+        saturated |= (a == -INT32_MAX) | (b == -INT32_MAX) | (d == INT32_MAX) | (e == INT32_MAX);
+        mid[i] = b > c ? b : c;
+    }
+    for (size_t i = 0; i < n; i++) out[i] = mid[i];
+    for (size_t i = 0; i < n && saturated != 0; i++) {
+        int64_t one[5];
+        for (unsigned j = 0; j < 5; j++) one[j] = v->of[j][i];
+        out[i] = count_sketch_upper(one, 5, false);
+    }
+}
+
+/* Adds keys of weight 1 to five rows of 32 bits. A counter c becomes c + 1 or c - 1 without a
+ * branch, unless it is saturated. */
+TAMIS__SPECIALIZED void count_sketch_add_each(struct section *s, const struct batch *keys,
+                                              struct five_rows *after)
+{
+    const tamis_hash *h = keys->hashes;
+    const size_t n = keys->n;
+    const uint64_t m = s->m;
+    uint8_t *cells = s->cells;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at[5];
+        bool minus[5];
+        count_sketch_aim(h[i], m, 5, at, minus);
+        for (uint32_t j = 0; j < 5; j++) {
+            int64_t c = count_sketch_get(cells, at[j], false);
+            const int64_t moves = c < INT32_MAX && c > -INT32_MAX;
+            c += tamis__with_sign(moves, minus[j]);
+            count_sketch_put(cells, at[j], false, c);
+            if (after != NULL) after->of[j][i] = (int32_t)tamis__with_sign(c, minus[j]);
+        }
+    }
+}
+
+static TAMIS__APART void count_sketch_add_ones_counted(struct section *s, const struct batch *keys)
+{
+    struct five_rows after;
+    count_sketch_add_each(s, keys, &after);
+    count_sketch_uppers(&after, keys->n, keys->counts);
+}
+
+static void count_sketch_add_ones(struct section *s, const struct batch *keys)
+{
+    if (keys->counts != NULL)
+        count_sketch_add_ones_counted(s, keys);
+    else
+        count_sketch_add_each(s, keys, NULL);
+}
+
+TAMIS__SPECIALIZED void count_sketch_add_weights(struct body *b, const struct batch *keys,
+                                                 uint32_t k, bool wide, int64_t *counts)
+{
+    struct section *s = b->sections;
+    int64_t total = s->weight;
+    for (size_t i = 0; i < keys->n; i++) {
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        count_sketch_add_key(s, k, wide, keys->hashes[i], w, counts != NULL ? &counts[i] : NULL);
+        total = tamis__add_signed(total, w, INT64_MAX);
+        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
+    }
+    s->weight = total;
+}
+
+static void count_sketch_add_counted(struct body *b, const struct batch *keys)
+{
+    const struct section *s = b->sections;
+    const bool wide = count_sketch_is_wide(s);
+    if (s->k == 5 && wide)
+        count_sketch_add_weights(b, keys, 5, true, keys->counts);
+    else if (s->k == 5)
+        count_sketch_add_weights(b, keys, 5, false, keys->counts);
+    else
+        count_sketch_add_weights(b, keys, s->k, wide, keys->counts);
+}
+
+static tamis_status count_sketch_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                     size_t *done)
+{
+    struct section *s = b->sections;
+    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
+    *done = keys->n;
+    if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
+        count_sketch_add_ones(s, keys);
+        b->moved = tamis__add_up(b->moved, keys->n);
+        s->weight = tamis__add_signed(s->weight, (int64_t)keys->n, INT64_MAX);
+    } else if (keys->counts != NULL) {
+        count_sketch_add_counted(b, keys);
+    } else {
+        count_sketch_add_weights(b, keys, s->k, count_sketch_is_wide(s), NULL);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status count_sketch_take_away(struct body *b, tamis_hash h)
+{
+    return tamis__take_one(b, h, count_sketch_add);
 }
 
 static void count_sketch_count(const struct body *b, const struct batch *keys, int64_t *out)

@@ -30,6 +30,13 @@ static inline int64_t tamis__negative(int64_t w)
     return w > -INT64_MAX ? -w : INT64_MAX;
 }
 
+/* v, or -v if `minus`, without a branch: the signs of keys are as good as random. */
+static inline int64_t tamis__with_sign(int64_t v, bool minus)
+{
+    const int64_t mask = -(int64_t)minus;
+    return (v ^ mask) - mask;
+}
+
 static inline void tamis__order(int64_t *a, int64_t *b)
 {
     const int64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
@@ -46,6 +53,13 @@ static inline int64_t tamis__median_of_5(int64_t *v)
     tamis__order(&v[1], &v[2]);
     tamis__order(&v[2], &v[3]);
     return v[1] > v[2] ? v[1] : v[2];
+}
+
+/* The same as tamis__any_saturated for the five that tamis__median_of_5 has ordered: the least is
+ * the first or the second, and the greatest is the fourth or the fifth. */
+static inline bool tamis__ends_of_5(const int64_t *v, int64_t most)
+{
+    return ((v[0] == -most) | (v[1] == -most) | (v[3] == most) | (v[4] == most)) != 0;
 }
 
 static inline bool tamis__any_saturated(const int64_t *v, uint32_t n, int64_t most)

@@ -140,7 +140,19 @@ static const char *signed_tally_wrong_shape(const struct body *b)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static inline void signed_tally_add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t w)
+/* The counters of a key, multiplied by its signs. */
+static inline void signed_tally_read(const struct signed_tally_place *at, unsigned minus,
+                                     int64_t *v)
+{
+    for (unsigned i = 0; i < PLACES; i++) {
+        const int64_t c = value_at(tamis__get64(at[i].octet), *at[i].joins, at[i].p);
+        v[i] = tamis__with_sign(c, minus >> i & 1);
+    }
+}
+
+/* Sets *count to the upper bound after the add, unless count is NULL. */
+TAMIS__SPECIALIZED void signed_tally_add_key(uint8_t *cells, uint64_t lines, tamis_hash h,
+                                             int64_t w, int64_t *count)
 {
     struct signed_tally_place at[PLACES];
     struct octet_span s[PLACES];
@@ -162,23 +174,39 @@ static inline void signed_tally_add_key(uint8_t *cells, uint64_t lines, tamis_ha
         else
             signed_tally_move(at[i].octet, at[i].joins, at[i].p,
                               minus >> i & 1 ? tamis__negative(w) : w);
+    if (count == NULL) return;
+    if (!simple) signed_tally_read(at, minus, v);
+    for (unsigned i = 0; i < PLACES && simple; i++) v[i] = tamis__with_sign(v[i], minus >> i & 1);
+    /* Only a counter of eight bytes can be saturated. */
+    const int64_t mid = tamis__median_of_5(v);
+    *count = tamis__upper(mid, !simple && tamis__ends_of_5(v, INT64_MAX));
+}
+
+TAMIS__SPECIALIZED void signed_tally_add_each(struct body *b, const struct batch *keys,
+                                              int64_t *counts)
+{
+    struct section *s = b->sections;
+    const uint64_t lines = tamis__octet_lines(s);
+    int64_t total = s->weight;
+    for (size_t i = 0; i < keys->n; i++) {
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        signed_tally_add_key(s->cells, lines, keys->hashes[i], w,
+                             counts != NULL ? &counts[i] : NULL);
+        total = tamis__add_signed(total, w, INT64_MAX);
+        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
+    }
+    s->weight = total;
 }
 
 static tamis_status signed_tally_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                      size_t *done)
 {
-    struct section *s = b->sections;
-    const uint64_t lines = tamis__octet_lines(s);
-    int64_t total = s->weight;
-    if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
+    if (keys->ahead != NULL) tamis__octet_fetch(b->sections, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
-    for (size_t i = 0; i < keys->n; i++) {
-        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        signed_tally_add_key(s->cells, lines, keys->hashes[i], w);
-        total = tamis__add_signed(total, w, INT64_MAX);
-        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
-    }
-    s->weight = total;
+    if (keys->counts != NULL)
+        signed_tally_add_each(b, keys, keys->counts);
+    else
+        signed_tally_add_each(b, keys, NULL);
     *done = keys->n;
     return TAMIS_OK;
 }
@@ -197,10 +225,7 @@ static void signed_tally_count(const struct body *b, const struct batch *keys, i
         struct signed_tally_place at[PLACES];
         int64_t v[PLACES];
         const unsigned minus = signed_tally_aim(s->cells, lines, keys->hashes[i], at);
-        for (unsigned j = 0; j < PLACES; j++) {
-            const int64_t c = value_at(tamis__get64(at[j].octet), *at[j].joins, at[j].p);
-            v[j] = minus >> j & 1 ? -c : c;
-        }
+        signed_tally_read(at, minus, v);
         out[i] = tamis__median_of_5(v);
         if (keys->known != NULL)
             keys->known[i].saturated = tamis__any_saturated(v, PLACES, INT64_MAX);

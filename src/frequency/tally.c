@@ -57,8 +57,11 @@ static tamis_status tally_add_weights(struct section *s, const struct batch *key
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         if (w < 0) return TAMIS_EUNSUPPORTED;
-        const uint64_t before = tamis__tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
+        uint64_t after;
+        const uint64_t before =
+            tamis__tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w, &after);
         *sum = tamis__add_up(*sum, (uint64_t)w);
+        if (keys->counts != NULL) keys->counts[i] = (int64_t)after;
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
     return TAMIS_OK;
@@ -69,8 +72,7 @@ static tamis_status tally_add_weights(struct section *s, const struct batch *key
  * second-level cache. */
 #define AHEAD 12u
 
-/* All weights are 1, and the caller does not ask which keys were present. */
-static void tally_add_ones(struct section *s, const struct batch *keys)
+TAMIS__SPECIALIZED void tally_add_each(struct section *s, const struct batch *keys, int64_t *counts)
 {
     /* Cells are bytes, which may alias anything, so fields of a struct would be read again after
      * each store. */
@@ -80,8 +82,9 @@ static void tally_add_ones(struct section *s, const struct batch *keys)
     uint8_t *cells = s->cells;
     tamis__tally_adder *kernel = tamis__kernels()->tally_add;
     for (size_t i = 0; i < n; i++) {
+        uint64_t after;
         if (kernel != NULL) {
-            i += kernel(cells, lines, h + i, n - i);
+            i += kernel(cells, lines, h + i, n - i, counts != NULL ? counts + i : NULL);
             if (i == n) break;
         } else {
             const tamis_hash then = h[i + AHEAD < n ? i + AHEAD : i];
@@ -89,8 +92,18 @@ static void tally_add_ones(struct section *s, const struct batch *keys)
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * first);
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, first));
         }
-        tamis__tally_add(cells, lines, h[i], 1);
+        tamis__tally_add(cells, lines, h[i], 1, &after);
+        if (counts != NULL) counts[i] = (int64_t)after;
     }
+}
+
+/* All weights are 1, and the caller does not ask which keys were present. */
+static void tally_add_ones(struct section *s, const struct batch *keys)
+{
+    if (keys->counts != NULL)
+        tally_add_each(s, keys, keys->counts);
+    else
+        tally_add_each(s, keys, NULL);
 }
 
 static tamis_status tally_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)

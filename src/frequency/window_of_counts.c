@@ -97,6 +97,58 @@ const char *tamis__wrong_sketches(const struct body *b)
 
 /* --- Adding and counting ---------------------------------------------------------------------- */
 
+/* A count that is saturated in one generation is saturated in all: it means "or more". */
+static int64_t window_of_counts_sum(int64_t a, int64_t b)
+{
+    return tamis__merge_signed(a, b, INT64_MAX);
+}
+
+/* Adds the counts in the generations from `first` on, and what they know, to those in `out` and
+ * keys->known. */
+static void window_of_counts_add_up(const struct body *b, uint32_t first, const struct batch *keys,
+                                    int64_t *out)
+{
+    int64_t in_one[TAMIS__MOST_BATCH];
+    struct known known[TAMIS__MOST_BATCH];
+    const struct sketch_ops *sketch = tamis__inner(b)->sketch;
+    struct batch now = *keys;
+    now.known = keys->known != NULL ? known : NULL;
+    for (uint32_t i = first; i < tamis__generations(b); i++) {
+        const struct body one = tamis__generation_at(b, i);
+        if (keys->known != NULL) memset(known, 0, keys->n * sizeof *known);
+        sketch->count(&one, &now, in_one);
+        for (size_t j = 0; j < keys->n; j++) {
+            out[j] = window_of_counts_sum(out[j], in_one[j]);
+            if (keys->known == NULL) continue;
+            struct known *k = &keys->known[j];
+            k->certain = window_of_counts_sum(k->certain, known[j].certain);
+            k->likely = window_of_counts_sum(k->likely, known[j].likely);
+            k->saturated |= known[j].saturated;
+        }
+    }
+}
+
+static void window_of_counts_count(const struct body *b, const struct batch *keys, int64_t *out)
+{
+    memset(out, 0, keys->n * sizeof *out);
+    if (keys->known != NULL) memset(keys->known, 0, keys->n * sizeof *keys->known);
+    window_of_counts_add_up(b, 0, keys, out);
+}
+
+/* Turns the counts after an add to the newest generation into those of the window. */
+static TAMIS__APART void count_older(const struct body *b, const struct batch *keys)
+{
+    struct known known[TAMIS__MOST_BATCH];
+    struct batch older = *keys;
+    if (tamis__inner(b)->sketch->two_sided) {
+        older.known = known;
+        memset(known, 0, keys->n * sizeof *known);
+    }
+    window_of_counts_add_up(b, 1, &older, keys->counts);
+    for (size_t i = 0; i < keys->n && older.known != NULL; i++)
+        keys->counts[i] = tamis__upper(keys->counts[i], known[i].saturated);
+}
+
 tamis_status tamis__add_to_sketches(struct body *b, const struct batch *keys, uint8_t *seen,
                                     size_t *done)
 {
@@ -116,37 +168,8 @@ tamis_status tamis__add_to_sketches(struct body *b, const struct batch *keys, ui
         seen[i] = (uint8_t)(seen[i] | before[i]);
     if (s != TAMIS_OK) return s;
     *done = now.n;
+    if (keys->counts != NULL) count_older(b, &now);
     return now.n == keys->n ? TAMIS_OK : TAMIS_EUNSUPPORTED;
-}
-
-/* A count that is saturated in one generation is saturated in all: it means "or more". */
-static int64_t window_of_counts_sum(int64_t a, int64_t b)
-{
-    return tamis__merge_signed(a, b, INT64_MAX);
-}
-
-static void window_of_counts_count(const struct body *b, const struct batch *keys, int64_t *out)
-{
-    int64_t in_one[TAMIS__MOST_BATCH];
-    struct known known[TAMIS__MOST_BATCH];
-    const struct sketch_ops *sketch = tamis__inner(b)->sketch;
-    struct batch now = *keys;
-    now.known = keys->known != NULL ? known : NULL;
-    memset(out, 0, keys->n * sizeof *out);
-    for (uint32_t i = 0; i < tamis__generations(b); i++) {
-        const struct body one = tamis__generation_at(b, i);
-        if (keys->known != NULL) memset(known, 0, keys->n * sizeof *known);
-        sketch->count(&one, &now, in_one);
-        for (size_t j = 0; j < keys->n; j++) {
-            out[j] = window_of_counts_sum(out[j], in_one[j]);
-            if (keys->known == NULL) continue;
-            struct known *k = &keys->known[j];
-            if (i == 0) *k = (struct known){0};
-            k->certain = window_of_counts_sum(k->certain, known[j].certain);
-            k->likely = window_of_counts_sum(k->likely, known[j].likely);
-            k->saturated |= known[j].saturated;
-        }
-    }
 }
 
 /* --- Lists ------------------------------------------------------------------------------------ */

@@ -64,9 +64,9 @@ AVX512 static inline __m256i levels(__m256i joins, __m256i byte)
     return _mm256_add_epi64(small, bit(joins, _mm256_set1_epi64x(3)));
 }
 
-/* Adds 1 for a key of lines a and b. Returns false, without a change, if a counter has to join
- * another. */
-AVX512 static inline bool avx512_tally_add_one(uint8_t *a, uint8_t *b, tamis_hash h)
+/* Adds 1 for a key of lines a and b, and sets *count to its count. Returns false, without a change,
+ * if a counter has to join another. */
+AVX512 static inline bool avx512_tally_add_one(uint8_t *a, uint8_t *b, tamis_hash h, int64_t *count)
 {
     const __m256i most = _mm256_set1_epi64x(INT64_MAX), one = _mm256_set1_epi64x(1);
     const struct places p = places_of(h);
@@ -94,10 +94,12 @@ AVX512 static inline bool avx512_tally_add_one(uint8_t *a, uint8_t *b, tamis_has
     const __m256i after = _mm256_xor_si256(octets, _mm256_sllv_epi64(change, shift));
     put_two(a1, b1, _mm256_castsi256_si128(after));
     put_two(a2, b2, _mm256_extracti128_si256(after, 1));
+    *count = _mm_cvtsi128_si64(_mm256_castsi256_si128(t));
     return true;
 }
 
-AVX512 size_t tamis__tally_add_avx512(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n)
+AVX512 static inline __attribute__((always_inline)) size_t
+avx512_tally_add_all(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n, int64_t *counts)
 {
     for (size_t i = 0; i < n; i++) {
         const tamis_hash then = h[i + AHEAD < n ? i + AHEAD : i];
@@ -106,9 +108,18 @@ AVX512 size_t tamis__tally_add_avx512(uint8_t *cells, uint64_t lines, const tami
         TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, a));
         a = tamis__tally_first(h[i], lines);
         uint8_t *other = cells + TAMIS__LINE_BYTES * tamis__tally_second(h[i], lines, a);
-        if (!avx512_tally_add_one(cells + TAMIS__LINE_BYTES * a, other, h[i])) return i;
+        int64_t count;
+        if (!avx512_tally_add_one(cells + TAMIS__LINE_BYTES * a, other, h[i], &count)) return i;
+        if (counts != NULL) counts[i] = count;
     }
     return n;
+}
+
+AVX512 size_t tamis__tally_add_avx512(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n,
+                                      int64_t *counts)
+{
+    return counts != NULL ? avx512_tally_add_all(cells, lines, h, n, counts)
+                          : avx512_tally_add_all(cells, lines, h, n, NULL);
 }
 
 #endif

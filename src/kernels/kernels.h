@@ -153,8 +153,10 @@ typedef void tamis__fuse_asker(const struct fuse *f, const struct fuse_aim *aim,
 typedef void tamis__ribbon_solver(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                                   uint64_t *words);
 /* Adds keys of weight 1 to a tally. Returns how many of the n keys were added, up to the first one
- * with a counter that has to join another; the caller adds that one. */
-typedef size_t tamis__tally_adder(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n);
+ * with a counter that has to join another; the caller adds that one. `counts`, unless it is NULL,
+ * gets the count of each key right after its add. */
+typedef size_t tamis__tally_adder(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n,
+                                  int64_t *counts);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);

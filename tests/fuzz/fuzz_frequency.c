@@ -1,7 +1,7 @@
 /* Sketches against an exact table: weights of either sign and of any size, merges, rotations and
  * images. A count that is promised never to be too low is not, a certain interval contains the
  * truth, a key alone is counted exactly, and no item that occurred often enough is missing from a
- * list.
+ * list. An add returns the count that a query right after it returns.
  *
  * ./run fuzz frequency */
 #include "fuzz.h"
@@ -96,6 +96,31 @@ static void check_estimate(const struct model *m, uint32_t i, const tamis_estima
     must((two_sided ? e->estimate : e->upper) == true_count, "a key alone is counted exactly");
 }
 
+/* Without an interval. */
+static int64_t upper(const struct model *m, uint32_t i)
+{
+    int64_t v;
+    tamis_upper_hashes(m->t, &hashes[i], 1, &v);
+    must(tamis_upper(m->t, keys[i].p, keys[i].len) == (by_hash() ? INT64_MAX : v),
+         "a key is counted as its hash");
+    return v;
+}
+
+static void check_uppers(const struct model *m, const tamis_estimate *e)
+{
+    int64_t of_hashes[KEYS], of_keys[KEYS];
+    tamis_upper_hashes(m->t, hashes, KEYS, of_hashes);
+    tamis_upper_many(m->t, keys, KEYS, of_keys);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        const bool middle = two_sided && e[i].upper < INT64_MAX;
+        /* The upper end of an interval may reach INT64_MAX by its margin. */
+        must(of_hashes[i] == (middle ? e[i].estimate : e[i].upper) ||
+                 (two_sided && of_hashes[i] == e[i].estimate),
+             "a count without an interval is in it");
+        must(of_keys[i] == (by_hash() ? INT64_MAX : of_hashes[i]), "keys are counted as hashes");
+    }
+}
+
 static void count(const struct model *m)
 {
     tamis_estimate e[KEYS], one;
@@ -103,6 +128,7 @@ static void count(const struct model *m)
                                      : tamis_count_many(m->t, keys, KEYS, e, NULL);
     must(s == TAMIS_OK, "counts");
     for (uint32_t i = 0; i < KEYS; i++) check_estimate(m, i, &e[i]);
+    check_uppers(m, e);
     const uint32_t last = KEYS - 1;
     if (by_hash()) return;
     must(tamis_count(m->t, keys[last].p, keys[last].len, &one, NULL) == TAMIS_OK, "counts one");
@@ -198,8 +224,11 @@ static void add_one(struct model *m, struct feed *f)
     const int64_t w = feed_weight(f);
     tamis_error why = {0};
     struct bytes before = image_of(m->t);
-    const tamis_status s = by_hash() ? tamis_add_weight_hashes(m->t, &hashes[i], &w, 1, NULL, &why)
-                                     : tamis_add_weight(m->t, keys[i].p, keys[i].len, w, &why);
+    int64_t count = -1;
+    const tamis_status s =
+        by_hash() ? tamis_add_counted_hashes(m->t, &hashes[i], &w, 1, &count, NULL, &why)
+                  : tamis_add_counted(m->t, keys[i].p, keys[i].len, w, &count, &why);
+    must(count == (s == TAMIS_OK ? upper(m, i) : INT64_MAX), "the count after an add");
     if (s == TAMIS_OK) {
         was_added(m, i, w);
     } else {
@@ -212,6 +241,21 @@ static void add_one(struct model *m, struct feed *f)
     free(before.p);
 }
 
+/* A batch has the counts that its keys get one by one. */
+static void check_batch(tamis *t, const uint32_t *which, const int64_t *w, size_t n,
+                        const int64_t *counts, size_t done)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t key = which[i];
+        int64_t count = INT64_MAX;
+        if (i < done && by_hash())
+            tamis_add_counted_hashes(t, &hashes[key], &w[i], 1, &count, NULL, NULL);
+        else if (i < done)
+            tamis_add_counted(t, keys[key].p, keys[key].len, w[i], &count, NULL);
+        must(counts[i] == count, "a batch is counted as its keys are");
+    }
+}
+
 static void add_batch(struct model *m, struct feed *f)
 {
     tamis_bytes k[BATCH];
@@ -221,6 +265,8 @@ static void add_batch(struct model *m, struct feed *f)
     size_t done;
     const uint32_t n = feed_below(f, BATCH + 1);
     const bool plain = feed_byte(f) % 4 == 0; /* each counts 1 */
+    tamis *before;
+    must(tamis_copy(m->t, &before, NULL) == TAMIS_OK, "copy");
     for (uint32_t i = 0; i < n; i++) {
         which[i] = feed_below(f, KEYS);
         w[i] = plain ? 1 : feed_weight(f);
@@ -229,9 +275,13 @@ static void add_batch(struct model *m, struct feed *f)
     }
     const int64_t *weights = plain ? NULL : w;
     const bool hashed = by_hash() || (!lists() && feed_byte(f) % 2 == 0);
-    const tamis_status s = hashed ? tamis_add_weight_hashes(m->t, h, weights, n, &done, NULL)
-                                  : tamis_add_weight_many(m->t, k, weights, n, &done, NULL);
+    int64_t counts[BATCH];
+    const tamis_status s = hashed
+                               ? tamis_add_counted_hashes(m->t, h, weights, n, counts, &done, NULL)
+                               : tamis_add_counted_many(m->t, k, weights, n, counts, &done, NULL);
     must(done <= n && (s == TAMIS_OK) == (done == n), "done tells how many");
+    check_batch(before, which, w, n, counts, done);
+    tamis_close(before);
     for (size_t i = 0; i < done; i++) was_added(m, which[i], w[i]);
     if (s != TAMIS_OK) may_refuse(m, s, which[done], w[done]);
 }

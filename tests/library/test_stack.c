@@ -305,7 +305,8 @@ static void run_on_model(const struct verb *v, const struct model *m, const char
 /* The stack of the other verbs hardly depends on the kernels. */
 static bool uses_kernels(const struct verb *v)
 {
-    return v->run == v_ask || v->run == v_add_many || v->run == v_add_hashes;
+    return v->run == v_ask || v->run == v_add_many || v->run == v_add_hashes ||
+           v->run == v_add_counted_many;
 }
 
 static void run_on_models(void)

@@ -51,6 +51,7 @@ static tamis_column column_from(size_t first)
                           .bytes = sizeof numbers,
                           .width = sizeof *numbers};
 }
+static int64_t counted[MORE], uppers[2 * MORE];
 
 static void answer(struct scene *s, const void *p, size_t n)
 {
@@ -239,11 +240,41 @@ static tamis_status v_add_weight_hash64(struct scene *s)
     return st;
 }
 
+static tamis_status v_add_counted(struct scene *s)
+{
+    int64_t count = 0;
+    const tamis_status st = tamis_add_counted(s->t, "one more", 8, 1, &count, &s->why);
+    CHECK(count == (st == TAMIS_OK ? tamis_upper(s->t, "one more", 8) : INT64_MAX));
+    answer(s, &count, sizeof count);
+    return st;
+}
+
+static tamis_status v_add_counted_many(struct scene *s)
+{
+    size_t done = 0;
+    const tamis_status st = tamis_add_counted_many(s->t, keys + s->done, weights + s->done,
+                                                   MORE - s->done, counted, &done, &s->why);
+    answer(s, counted, done * sizeof *counted);
+    s->done += done;
+    return st;
+}
+
 static tamis_status v_add_weight_column(struct scene *s)
 {
     size_t done = 0;
     const tamis_column c = column_from(s->done);
     const tamis_status st = tamis_add_weight_column(s->t, &c, weights + s->done, &done, &s->why);
+    s->done += done;
+    return st;
+}
+
+static tamis_status v_add_counted_hashes(struct scene *s)
+{
+    size_t done = 0;
+    CHECK_OK(tamis_hash_many(s->t, keys, MORE, hashed));
+    const tamis_status st = tamis_add_counted_hashes(s->t, hashed + s->done, NULL, MORE - s->done,
+                                                     counted, &done, &s->why);
+    answer(s, counted, done * sizeof *counted);
     s->done += done;
     return st;
 }
@@ -331,6 +362,17 @@ static tamis_status v_count_column(struct scene *s)
     if (st == TAMIS_OK) st = tamis_count_hash64(s->t, words, FIRST, e + FIRST, &s->why);
     for (int i = 0; i < 2 * FIRST && st == TAMIS_OK; i++) answer(s, &e[i].upper, sizeof e[i].upper);
     return st;
+}
+
+static tamis_status v_upper(struct scene *s)
+{
+    CHECK_OK(tamis_hash_many(s->t, keys, MORE, hashed));
+    tamis_upper_many(s->t, keys, MORE, uppers);
+    tamis_upper_hashes(s->t, hashed, MORE, uppers + MORE);
+    CHECK(memcmp(uppers, uppers + MORE, sizeof uppers / 2) == 0);
+    CHECK(tamis_upper(s->t, keys[1].p, keys[1].len) == uppers[1]);
+    answer(s, uppers, sizeof uppers / 2);
+    return TAMIS_OK;
 }
 
 /* Without memory its intervals are wider, and the list the same. */
@@ -500,6 +542,9 @@ static const struct verb {
     {"add weight hashes", v_add_weight_hashes, PART},
     {"add weight hash64", v_add_weight_hash64, PART},
     {"add weight column", v_add_weight_column, PART},
+    {"add counted", v_add_counted, 0},
+    {"add counted many", v_add_counted_many, PART},
+    {"add counted hashes", v_add_counted_hashes, PART},
     {"exclude", v_exclude, FAILS},
     {"exclude many", v_exclude_many, FAILS | REPEATS},
     {"exclude hashes", v_exclude_hashes, FAILS | REPEATS},
@@ -509,6 +554,7 @@ static const struct verb {
     {"count", v_count, FAILS},
     {"count many", v_count_many, FAILS},
     {"count column", v_count_column, FAILS},
+    {"upper", v_upper, 0},
     {"top", v_top, 0},
     {"above", v_above, FAILS},
     {"info", v_info, FAILS},
