@@ -1,5 +1,6 @@
 /* Measures speed: updates from precomputed hashes, which a caller has after hashing once for
- * several structures; updates from text; and counts. The keys are in memory in the order of the
+ * several structures; updates from text; both with the count after each; counts, and counts without
+ * an interval. The keys are in memory in the order of the
  * stream, as if they had just been read, and are added by calls of 4096. The best of several runs
  * shows what the machine can do, and the median what it did. */
 #include "frequency.h"
@@ -11,8 +12,14 @@
 static const uint64_t SIZES[] = {65536, 1048576, 4194304};
 #define BIG ((uint64_t)128 << 20)
 
-enum how { HASHES, TEXT, COUNTS };
-static const char *const HOW[] = {"add hashes", "add text", "count hashes"};
+enum how { HASHES, TEXT, COUNTED_HASHES, COUNTED_TEXT, COUNTS, UPPERS };
+static const char *const HOW[] = {"add hashes",        "add text",     "add hashes, counted",
+                                  "add text, counted", "count hashes", "upper hashes"};
+
+static bool adds(enum how how)
+{
+    return how < COUNTS;
+}
 
 /* The stream in the form in which it is passed. */
 struct input {
@@ -59,11 +66,17 @@ static void input_drop(struct input *in)
 static void call(struct round *r, size_t at, size_t n)
 {
     static tamis_estimate e[BATCH];
+    static int64_t counts[BATCH];
     tamis_status s = TAMIS_OK;
     if (r->how == HASHES)
         s = tamis_add_weight_hashes(r->t, r->in->hashes + at, NULL, n, NULL, NULL);
     if (r->how == TEXT) s = tamis_add_weight_many(r->t, r->in->keys + at, NULL, n, NULL, NULL);
+    if (r->how == COUNTED_HASHES)
+        s = tamis_add_counted_hashes(r->t, r->in->hashes + at, NULL, n, counts, NULL, NULL);
+    if (r->how == COUNTED_TEXT)
+        s = tamis_add_counted_many(r->t, r->in->keys + at, NULL, n, counts, NULL, NULL);
     if (r->how == COUNTS) s = tamis_count_hashes(r->t, r->in->hashes + at, n, e, NULL);
+    if (r->how == UPPERS) tamis_upper_hashes(r->t, r->in->hashes + at, n, counts);
     if (s != TAMIS_OK) die("%s: %s", r->of->name, tamis_status_message(s));
 }
 
@@ -71,7 +84,7 @@ static void call(struct round *r, size_t at, size_t n)
 static double once(void *ctx)
 {
     struct round *r = ctx;
-    if (r->how != COUNTS || r->t == NULL) {
+    if (adds(r->how) || r->t == NULL) {
         tamis_close(r->t);
         r->t = structure_open(r->of, r->bytes);
     }
@@ -85,16 +98,16 @@ static void measure_one(const struct stream *s, const struct input *in, const st
                         uint64_t bytes, enum how how)
 {
     const enum how adding = of->kind == TAMIS_TOP ? TEXT : HASHES;
-    struct round r = {.in = in, .of = of, .bytes = bytes, .how = how == COUNTS ? adding : how};
-    if (how == COUNTS) {
+    struct round r = {.in = in, .of = of, .bytes = bytes, .how = adds(how) ? how : adding};
+    if (!adds(how)) {
         once(&r);
-        r.how = COUNTS;
+        r.how = how;
     }
     const struct timing t = repeat(once, &r, s->n);
     rows_row("\"stream\": \"%s\", \"n\": %u, \"bytes\": %" PRIu64 ", \"structure\": \"%s\", "
              "\"how\": \"%s\", \"ns\": %.6g, \"min_ns\": %.6g, \"repetitions\": %u",
              s->name, s->n, bytes, of->name, HOW[how], t.ns, t.min_ns, t.repetitions);
-    printf("%-12s %7" PRIu64 " KiB  %-20s %-14s %7.1f M/s (best %.1f)\n", s->name, bytes / 1024,
+    printf("%-12s %7" PRIu64 " KiB  %-20s %-20s %7.1f M/s (best %.1f)\n", s->name, bytes / 1024,
            of->name, HOW[how], 1e3 / t.ns, 1e3 / t.min_ns);
     fflush(stdout);
     tamis_close(r.t);
@@ -108,7 +121,9 @@ void measure_speed(const struct stream *s)
         for (size_t i = 0; i < N_STRUCTURES; i++) {
             const bool keeps = STRUCTURES[i].kind == TAMIS_TOP; /* needs the keys themselves */
             measure_one(s, &in, &STRUCTURES[i], SIZES[b], keeps ? TEXT : HASHES);
+            measure_one(s, &in, &STRUCTURES[i], SIZES[b], keeps ? COUNTED_TEXT : COUNTED_HASHES);
             measure_one(s, &in, &STRUCTURES[i], SIZES[b], COUNTS);
+            measure_one(s, &in, &STRUCTURES[i], SIZES[b], UPPERS);
         }
     input_drop(&in);
 }
