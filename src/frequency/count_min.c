@@ -120,15 +120,14 @@ struct way {
     bool wide, conservative;
 };
 
-/* The count of a key, given the least of its counters. */
+/* The count of a key, given the least of its counters, or a sum that would exceed them. */
 TAMIS__SPECIALIZED int64_t count_min_value(uint64_t least, bool wide)
 {
-    return least != count_min_end(wide) ? (int64_t)least : INT64_MAX;
+    return least < count_min_end(wide) ? (int64_t)least : INT64_MAX;
 }
 
-/* Returns the least counter before, and sets *after to the least counter after. */
 TAMIS__SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y,
-                                              tamis_hash h, uint64_t w, uint64_t *after)
+                                              tamis_hash h, uint64_t w)
 {
     uint64_t at[TAMIS__MAX_ROWS], c[TAMIS__MAX_ROWS], least = UINT64_MAX;
     const uint64_t most = count_min_end(y.wide);
@@ -143,7 +142,6 @@ TAMIS__SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct
         if (!y.conservative) v = c[j] + w < most ? c[j] + w : most;
         count_min_put(cells, at[j], y.wide, v);
     }
-    *after = raised; /* in either variant, because each row has its own counter */
     return least;
 }
 
@@ -270,7 +268,8 @@ TAMIS__SPECIALIZED tamis_status count_min_add_each(struct section *s, const stru
             if (counts != NULL) after = least_of(s, keys->hashes[i], y.k, y.wide);
         } else {
             const uint64_t before =
-                count_min_add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w, &after);
+                count_min_add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
+            after = before + (uint64_t)w;
             if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
         }
         if (counts != NULL) counts[i] = count_min_value(after, y.wide);

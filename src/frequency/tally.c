@@ -13,7 +13,9 @@
  * (at 64 KiB, 28 to 63 of the top 100 were wrong); two lines are no worse than rows. The count is
  * the least of the four. An add raises each of them to the count before + w and no further. A
  * counter that joins others takes the greatest of their values. So no count is ever too low: a
- * counter is at least the count of every key that has it, and joining only makes it greater.
+ * counter is at least the count of every key that has it, and joining only makes it greater. An add
+ * raises the count of its key by exactly w: a counter joins others only to hold a value that is too
+ * large for any of them.
  *
  * Only an overflow, which is rare, causes a branch on the values. octets.h describes the layout of
  * the lines.
@@ -57,11 +59,9 @@ static tamis_status tally_add_weights(struct section *s, const struct batch *key
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         if (w < 0) return TAMIS_EUNSUPPORTED;
-        uint64_t after;
-        const uint64_t before =
-            tamis__tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w, &after);
+        const uint64_t before = tamis__tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
         *sum = tamis__add_up(*sum, (uint64_t)w);
-        if (keys->counts != NULL) keys->counts[i] = (int64_t)after;
+        if (keys->counts != NULL) keys->counts[i] = (int64_t)tamis__add_up(before, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
     return TAMIS_OK;
@@ -82,7 +82,6 @@ TAMIS__SPECIALIZED void tally_add_each(struct section *s, const struct batch *ke
     uint8_t *cells = s->cells;
     tamis__tally_adder *kernel = tamis__kernels()->tally_add;
     for (size_t i = 0; i < n; i++) {
-        uint64_t after;
         if (kernel != NULL) {
             i += kernel(cells, lines, h + i, n - i, counts != NULL ? counts + i : NULL);
             if (i == n) break;
@@ -92,8 +91,8 @@ TAMIS__SPECIALIZED void tally_add_each(struct section *s, const struct batch *ke
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * first);
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, first));
         }
-        tamis__tally_add(cells, lines, h[i], 1, &after);
-        if (counts != NULL) counts[i] = (int64_t)after;
+        const uint64_t before = tamis__tally_add(cells, lines, h[i], 1);
+        if (counts != NULL) counts[i] = (int64_t)tamis__add_up(before, 1);
     }
 }
 

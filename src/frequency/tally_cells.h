@@ -75,52 +75,42 @@ static inline void tamis__tally_look(uint8_t *cells, uint64_t lines, tamis_hash 
     }
 }
 
-/* The least counter of a key, which is its count. */
-static inline uint64_t tamis__tally_least(const struct tally_place *at)
-{
-    uint64_t least = TAMIS__MOST_WEIGHT;
-    for (unsigned i = 0; i < TALLY_PLACES; i++) {
-        const struct octet_span s = tamis__octet_span(*at[i].joins, at[i].p);
-        const uint64_t v = tamis__get64(at[i].octet) >> s.shift & tamis__octet_mask(s);
-        least = v < least ? v : least;
-    }
-    return least;
-}
-
 /* Raises the counters that are less than t to t. They join their neighbours until that fits. */
 void tamis__tally_raise(const struct tally_place *at, uint64_t t);
 
-/* The same for counters that were looked at. If the count was t or less, returns the count after
- * that: t, or more if all four counters exceed t because some have joined greater ones. */
-static inline uint64_t tamis__tally_raise_to(const struct tally_view *v, uint64_t t)
+static inline void tamis__tally_raise_to(const struct tally_view *v, uint64_t t)
 {
     if (t > v->room) {
         tamis__tally_raise(v->at, t);
-        return tamis__tally_least(v->at);
+        return;
     }
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
         /* No branch: whether a counter is too low is as good as random. */
         const uint64_t more = (v->value[i] ^ t) & (0 - (uint64_t)(v->value[i] < t));
         tamis__put64(v->at[i].octet, v->octet[i] ^ more << v->span[i].shift);
     }
-    return t;
 }
 
-/* Returns the count before, and sets *after to the count after. */
-static inline uint64_t tamis__tally_add(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w,
-                                        uint64_t *after)
+/* Returns the count before. */
+static inline uint64_t tamis__tally_add(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
 {
     struct tally_view v;
     tamis__tally_look(cells, lines, h, &v);
-    *after = tamis__tally_raise_to(&v, tamis__add_up(v.count, w));
+    tamis__tally_raise_to(&v, tamis__add_up(v.count, w));
     return v.count;
 }
 
 static inline uint64_t tamis__tally_count(const uint8_t *cells, uint64_t lines, tamis_hash h)
 {
     struct tally_place at[TALLY_PLACES];
+    uint64_t least = TAMIS__MOST_WEIGHT;
     tamis__tally_aim((uint8_t *)(uintptr_t)cells, lines, h, at);
-    return tamis__tally_least(at);
+    for (unsigned i = 0; i < TALLY_PLACES; i++) {
+        const struct octet_span s = tamis__octet_span(*at[i].joins, at[i].p);
+        const uint64_t v = tamis__get64(at[i].octet) >> s.shift & tamis__octet_mask(s);
+        least = v < least ? v : least;
+    }
+    return least;
 }
 
 #endif

@@ -278,9 +278,9 @@ static uint64_t top_begin(uint64_t top_count, uint64_t certain, bool fresh)
 }
 
 /* Adds w > 0 to a key that has no entry, and gives it one if its count suffices. Returns the count
- * before, and sets *after to the count after. */
+ * before. */
 static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
-                          const tamis_bytes *item, uint64_t *after)
+                          const tamis_bytes *item)
 {
     struct tally_view v;
     tamis__tally_look(t->tally, t->lines, key, &v);
@@ -290,7 +290,7 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
     const uint64_t least = top_lesser(tamis__bucket_least_count(&t->buckets, p.first),
                                       tamis__bucket_least_count(&t->buckets, p.second));
     if (top_count <= least && top_count <= tamis__texts_unlisted(&t->texts)) {
-        *after = tamis__tally_raise_to(&v, top_count);
+        tamis__tally_raise_to(&v, top_count);
     } else {
         const bool fresh = known >= v.count + w - known;
         place(t, (struct entry){key.lo, top_count, top_begin(top_count, known, fresh), 0});
@@ -298,26 +298,24 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
         if (slot != NO_SLOT) {
             if (since != 0) memset(last, 0, 16);
             tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
-            *after = top_count;
             return v.count;
         }
-        *after = tamis__tally_least(v.at);
     }
     tamis__put64(last, key.lo);
     tamis__put64(last + 8, known);
     return v.count;
 }
 
-/* Returns the count before, and sets *after to the count after. */
+/* Returns the count before. */
 static inline uint64_t top_add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
-                                   const tamis_bytes *item, uint64_t *after)
+                                   const tamis_bytes *item)
 {
     const uint64_t slot = tamis__bucket_find(&t->buckets, p, key.lo);
-    if (slot == NO_SLOT && w == 0) return *after = tamis__tally_count(t->tally, t->lines, key);
-    if (slot == NO_SLOT) return add_light(t, key, p, w, item, after);
+    if (slot == NO_SLOT)
+        return w != 0 ? add_light(t, key, p, w, item) : tamis__tally_count(t->tally, t->lines, key);
     uint8_t *at = slot_print(&t->buckets, slot) + 32;
     const uint64_t was = tamis__get64(at), before = was & ~TEXTLESS;
-    const uint64_t top_count = *after = tamis__add_up(before, w);
+    const uint64_t top_count = tamis__add_up(before, w);
     tamis__put64(at, top_count | (was & TEXTLESS));
     if (was != before && top_count > tamis__texts_floor(&t->texts))
         tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
@@ -384,11 +382,9 @@ static tamis_status top_add(struct body *b, const struct batch *keys, uint8_t *s
             status = TAMIS_EUNSUPPORTED;
             break;
         }
-        uint64_t after;
-        const uint64_t before =
-            top_add_key(&t, key[i], pair[i], (uint64_t)w, keys->keys + i, &after);
+        const uint64_t before = top_add_key(&t, key[i], pair[i], (uint64_t)w, keys->keys + i);
         sum = tamis__add_up(sum, (uint64_t)w);
-        if (counts != NULL) counts[i] = (int64_t)after;
+        if (counts != NULL) counts[i] = (int64_t)tamis__add_up(before, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
     b->moved = tamis__add_up(b->moved, sum);

@@ -313,6 +313,33 @@ static void test_saturated(void)
     }
 }
 
+/* Keys that share some counters with a key that saturated them. Their median may still be low. */
+static void test_saturated_by_others(void)
+{
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        const struct subject *s = &subjects[i];
+        tamis *t = subject_new(s, s->lists ? 4096 : 2500, NULL);
+        uint32_t unknown = 0, known = 0;
+        for (int n = 0; n < 2; n++) CHECK_OK(tamis_add_weight(t, "k", 1, last_count(s), NULL));
+        for (int n = 0; n < 2 && s->takes_away && s->two_sided; n++)
+            CHECK_OK(tamis_add_weight(t, "l", 1, -last_count(s), NULL));
+        if (s->kind == TAMIS_WINDOW) CHECK_OK(tamis_rotate(t, NULL));
+        for (uint64_t key = 0; key < 400; key++) {
+            const tamis_bytes bytes = {&key, sizeof key};
+            int64_t count;
+            CHECK_OK(key % 2 == 0 ? tamis_add_counted(t, &key, sizeof key, 1, &count, NULL)
+                                  : tamis_add_counted_many(t, &bytes, NULL, 1, &count, NULL, NULL));
+            check_count(s, count, tamis_upper(t, &key, sizeof key), "saturated by others");
+            if (key % 20 == 0) /* slow: measures the noise */
+                check_count(s, count, upper_of(s, t, &key, sizeof key), "and as tamis_count");
+            unknown += count == INT64_MAX;
+            known += count < 1000;
+        }
+        CHECK(known + unknown == 400 && known > 0 && (unknown >= 20) == s->two_sided);
+        tamis_close(t);
+    }
+}
+
 /* Sums of generations that exceed the largest count. */
 static void test_saturated_sums(void)
 {
@@ -597,6 +624,7 @@ static const struct test tests[] = {
     {"however a stream is split", test_splits},
     {"the same bytes as without counts", test_same_bytes},
     {"saturated counters", test_saturated},
+    {"counters that other keys saturated", test_saturated_by_others},
     {"saturated sums of a window", test_saturated_sums},
     {"kinds without counts", test_kinds_without_counts},
     {"filters that count", test_filters_that_count},
