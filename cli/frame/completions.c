@@ -20,6 +20,7 @@ static const char *values_of(const struct command *c, const char *value)
     if (strcmp(value, "DIR") == 0) return "@folders";
     if (strcmp(value, "WHEN") == 0) return "auto always never";
     if (strcmp(value, "SHELL") == 0) return "bash zsh fish";
+    if (strcmp(value, "ENC") == 0) return "text int64le"; /* fixed:N needs a number */
     if (strcmp(value, "KIND") != 0) return "";
     if (strcmp(c->name, "uniq") == 0) return "auto blocked bloom growing partitioned";
     const bool counts = strcmp(c->name, "count") == 0;

@@ -5,7 +5,10 @@ Also the other way round: the images that tests/support/reader.py accepts are th
 docs/FORMAT.md describes, so a golden it refuses means that the page and the library have parted.
 """
 import os
+import struct
 import sys
+
+import xxhash
 
 sys.dont_write_bytecode = True  # leaves the source tree as it was
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
@@ -107,6 +110,35 @@ def check_damage(name, key):
     check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
 
 
+def stating(image, encoding, width):
+    """The same image with another encoding and width of its keys, and with the right root."""
+    data = bytearray(image.data)
+    data[25:28] = struct.pack("<BH", encoding, width)
+    data[120:128] = bytes(8)
+    data[120:128] = struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(data[:image.metadata])))
+    return bytes(data)
+
+
+def check_encodings(images):
+    """Keys of another length get a maybe. Only the widths of FORMAT.md are accepted."""
+    found = set()
+    for name, (key, rows) in images.items():
+        image = Image(read_golden(name), key)
+        found.add(image.encoding)
+        if image.key_width == 0:
+            continue
+        check(all(len(k) == image.key_width for _, k, _ in rows), "%s has such keys" % name)
+        check(all(image.may_contain(bytes(n)) for n in range(300) if n != image.key_width),
+              "%s answers maybe to others" % name)
+    check(found == set(range(6)), "there is an image of every encoding")
+    plain = Image(read_golden("blocked.tamis"))
+    for encoding in range(256):
+        for width in (0, 1, 8, 65535):
+            right = encoding > 5 or (width != 0) == (encoding == 3)
+            check(refused(stating(plain, encoding, width), None) != right,
+                  "encoding %d with width %d" % (encoding, width))
+
+
 def not_unpacked(data):
     try:
         unpack(data)
@@ -142,6 +174,7 @@ def main():
     check(on_disk == sorted(images), "answers.txt knows every image and no other")
     check_counts({name: key for name, (key, _) in images.items()})
     check_texts(images)
+    check_encodings(images)
     for name, (key, rows) in images.items():
         check_answers(name, key, rows)
         check_damage(name, key)
