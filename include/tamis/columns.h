@@ -61,6 +61,15 @@ TAMIS_API tamis_status tamis_select_column(const tamis *t, const tamis_column *c
 TAMIS_API tamis_status tamis_add_weight_column(tamis *t, const tamis_column *c,
                                                const int64_t *weights, size_t *done,
                                                tamis_error *why);
+/* The same, and sets counts[i] to the count of row i right after its add, like
+ * tamis_add_counted_many, or to 0 if the row is null. If the column is invalid, nothing is
+ * written. */
+TAMIS_API tamis_status tamis_add_counted_column(tamis *t, const tamis_column *c,
+                                                const int64_t *weights, int64_t *counts,
+                                                size_t *done, tamis_error *why);
+/* Sets out[i] to what tamis_upper returns for row i, or to 0 if the row is null. */
+TAMIS_API tamis_status tamis_upper_column(const tamis *t, const tamis_column *c, int64_t *out,
+                                          tamis_error *why);
 /* Estimates the count of each row like tamis_count_many; out has room for as many estimates as
  * there are rows. */
 TAMIS_API tamis_status tamis_count_column(const tamis *t, const tamis_column *c,

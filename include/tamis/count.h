@@ -151,11 +151,13 @@ TAMIS_API tamis_status tamis_count_hash64(const tamis *t, const uint64_t *h, siz
  * therefore never looks like a low count. */
 
 /* Returns the count of a key. Returns INT64_MAX ("or more") if the kind has no counts, if t lacks
- * its secret key, or if the caller hashes; tamis_count returns the reason. */
+ * its secret key, if the caller hashes, or if the encoding of t excludes the length of the key;
+ * tamis_count returns the reason. */
 TAMIS_API int64_t tamis_upper(const tamis *t, const void *key, size_t len);
 /* The same for n keys, or for n hashes, which need no secret key; out has room for n counts. */
 TAMIS_API void tamis_upper_many(const tamis *t, const tamis_bytes *keys, size_t n, int64_t *out);
 TAMIS_API void tamis_upper_hashes(const tamis *t, const tamis_hash *h, size_t n, int64_t *out);
+TAMIS_API void tamis_upper_hash64(const tamis *t, const uint64_t *h, size_t n, int64_t *out);
 
 /* Adds a weight to a key like tamis_add_weight, and sets *count to what tamis_upper returns right
  * after it. This takes at most 1.3 times the instructions of the add alone, or 3 times for a
@@ -173,6 +175,9 @@ TAMIS_API tamis_status tamis_add_counted_many(tamis *t, const tamis_bytes *keys,
                                               size_t *done, tamis_error *why);
 /* The same with hashes: see tamis_add_hashes. Fails with TAMIS_EUNSUPPORTED for a top. */
 TAMIS_API tamis_status tamis_add_counted_hashes(tamis *t, const tamis_hash *h,
+                                                const int64_t *weights, size_t n, int64_t *counts,
+                                                size_t *done, tamis_error *why);
+TAMIS_API tamis_status tamis_add_counted_hash64(tamis *t, const uint64_t *h,
                                                 const int64_t *weights, size_t n, int64_t *counts,
                                                 size_t *done, tamis_error *why);
 

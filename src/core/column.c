@@ -109,11 +109,15 @@ tamis_status tamis__column_open(const tamis *t, const tamis_column *from, struct
 
 /* --- Adding ----------------------------------------------------------------------------------- */
 
+/* A multiple of 8, so that pieces write whole bytes of answers. Room for more would exceed the
+ * promised stack. */
+#define FEW 32u
+
 /* The keys of a few rows, without nulls. */
 struct few {
-    tamis_bytes keys[TAMIS__MOST_BATCH];
-    int64_t weights[TAMIS__MOST_BATCH], counts[TAMIS__MOST_BATCH];
-    uint8_t rows[TAMIS__MOST_BATCH]; /* relative to the first */
+    tamis_bytes keys[FEW];
+    int64_t weights[FEW], counts[FEW];
+    uint8_t rows[FEW]; /* relative to the first */
     size_t n;
 };
 
@@ -134,7 +138,7 @@ static tamis_status add_few(tamis *t, const struct column *c, size_t at, size_t 
                             const struct keys *all, uint8_t *seen, size_t *done)
 {
     struct few few;
-    uint8_t answers[TAMIS__MOST_BATCH / 8] = {0};
+    uint8_t answers[FEW / 8] = {0};
     size_t added;
     gather(c, at, n, all->weights, &few);
     const struct keys in = {.bytes = few.keys,
@@ -164,7 +168,7 @@ tamis_status tamis__add_column(tamis *t, const struct column *c, const int64_t *
     tamis_status s = TAMIS_OK;
     for (*done = 0; *done < c->rows && s == TAMIS_OK;) {
         const size_t at = *done, rest = c->rows - at;
-        size_t n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH, added;
+        size_t n = rest < FEW ? rest : FEW, added;
         s = add_few(t, c, at, n, &all, seen, &added);
         *done = at + added;
         if (s == TAMIS_OK || seen == NULL) continue;

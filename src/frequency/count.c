@@ -109,15 +109,10 @@ tamis_status tamis_add_weight_hash64(tamis *t, const uint64_t *h, const int64_t 
     return count_add_all(t, &in, done, why);
 }
 
-tamis_status tamis_add_weight_column(tamis *t, const tamis_column *given, const int64_t *weights,
+tamis_status tamis_add_weight_column(tamis *t, const tamis_column *c, const int64_t *weights,
                                      size_t *done, tamis_error *why)
 {
-    struct column c;
-    if (done != NULL) *done = 0;
-    const tamis_status s = tamis__column_open(t, given, &c, why);
-    if (s != TAMIS_OK) return s;
-    const struct keys in = {.column = &c, .row = c.first, .weights = weights, .n = c.rows};
-    return count_add_all(t, &in, done, why);
+    return tamis_add_counted_column(t, c, weights, NULL, done, why);
 }
 
 tamis_status tamis_add_counted_many(tamis *t, const tamis_bytes *keys, const int64_t *weights,
@@ -131,6 +126,25 @@ tamis_status tamis_add_counted_hashes(tamis *t, const tamis_hash *h, const int64
                                       size_t n, int64_t *counts, size_t *done, tamis_error *why)
 {
     const struct keys in = {.hashes = h, .weights = weights, .counts = counts, .n = n};
+    return count_add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_counted_hash64(tamis *t, const uint64_t *h, const int64_t *weights, size_t n,
+                                      int64_t *counts, size_t *done, tamis_error *why)
+{
+    const struct keys in = {.words = h, .weights = weights, .counts = counts, .n = n};
+    return count_add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_counted_column(tamis *t, const tamis_column *given, const int64_t *weights,
+                                      int64_t *counts, size_t *done, tamis_error *why)
+{
+    struct column c;
+    if (done != NULL) *done = 0;
+    const tamis_status s = tamis__column_open(t, given, &c, why);
+    if (s != TAMIS_OK) return s;
+    const struct keys in = {
+        .column = &c, .row = c.first, .weights = weights, .counts = counts, .n = c.rows};
     return count_add_all(t, &in, done, why);
 }
 
@@ -432,16 +446,22 @@ static bool can_count(const tamis *t, bool keys)
 static void upper_of_all(const tamis *t, const struct keys *in, int64_t *out)
 {
     struct upper_bounds b = {t, out};
-    if (can_count(t, in->hashes == NULL))
+    if (can_count(t, !tamis__are_hashes(in)))
         tamis__bulk_count(t, in, upper_of_group, &b);
     else
         for (size_t i = 0; i < in->n; i++) out[i] = INT64_MAX;
 }
 
+/* Keys of a wrong length are rare, and get "or more". */
 void tamis_upper_many(const tamis *t, const tamis_bytes *keys, size_t n, int64_t *out)
 {
-    const struct keys in = {.bytes = keys, .n = n};
-    upper_of_all(t, &in, out);
+    for (size_t at = 0; at < n;) {
+        const size_t right = tamis__right_keys(t, keys + at, n - at);
+        const struct keys in = {.bytes = keys + at, .n = right};
+        upper_of_all(t, &in, out + at);
+        at += right;
+        if (at < n) out[at++] = INT64_MAX;
+    }
 }
 
 void tamis_upper_hashes(const tamis *t, const tamis_hash *h, size_t n, int64_t *out)
@@ -450,9 +470,28 @@ void tamis_upper_hashes(const tamis *t, const tamis_hash *h, size_t n, int64_t *
     upper_of_all(t, &in, out);
 }
 
+void tamis_upper_hash64(const tamis *t, const uint64_t *h, size_t n, int64_t *out)
+{
+    const struct keys in = {.words = h, .n = n};
+    upper_of_all(t, &in, out);
+}
+
+tamis_status tamis_upper_column(const tamis *t, const tamis_column *given, int64_t *out,
+                                tamis_error *why)
+{
+    struct column c;
+    const tamis_status s = tamis__column_open(t, given, &c, why);
+    if (s != TAMIS_OK) return s;
+    const struct keys in = {.column = &c, .row = c.first, .n = c.rows};
+    upper_of_all(t, &in, out);
+    for (size_t i = 0; c.validity != NULL && i < c.rows; i++)
+        if (!tamis__column_valid(&c, c.first + i)) out[i] = 0;
+    return TAMIS_OK;
+}
+
 int64_t tamis_upper(const tamis *t, const void *key, size_t len)
 {
-    if (!can_count(t, true)) return INT64_MAX;
+    if (!can_count(t, true) || tamis__wrong_length(t, len)) return INT64_MAX;
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
     struct batch one = {.hashes = &h, .n = 1};
     struct known known;

@@ -215,6 +215,30 @@ static void check_weights(const struct model *m, const struct rows *r)
     tamis_close(b);
 }
 
+/* The count after each add, and the upper bounds afterwards. */
+static void check_counted(const struct model *m, const struct rows *r)
+{
+    tamis *a = load_model(m), *b = load_model(m);
+    static int64_t want[ROWS], got[ROWS];
+    const tamis_bytes *k = valid_keys(r);
+    size_t done;
+    memset(got, 0x55, sizeof got);
+    const tamis_status s = tamis_add_counted_many(a, k, r->valid_weights, r->n, want, NULL, NULL);
+    CHECK(tamis_add_counted_column(b, &r->c, r->weights, got, &done, NULL) == s);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0, j = 0; i < ROWS; i++) {
+            const bool null = s == TAMIS_OK && (j == r->n || r->valid[j] != i);
+            CHECK(got[i] == (s != TAMIS_OK ? INT64_MAX : null ? 0 : want[j++]));
+        }
+        if (s != TAMIS_OK) break;
+        tamis_upper_many(a, k, r->n, want);
+        CHECK_OK(tamis_upper_column(b, &r->c, got, NULL));
+    }
+    check_same_image(a, b);
+    tamis_close(a);
+    tamis_close(b);
+}
+
 static void check_queries(const struct model *m, const struct rows *r)
 {
     tamis *t = load_model(m);
@@ -242,6 +266,7 @@ static void check_all(struct rows *r)
     for (size_t i = 0; i < n_models; i++) {
         check_adds(&models[i], r);
         check_weights(&models[i], r);
+        check_counted(&models[i], r);
         check_queries(&models[i], r);
     }
 }
@@ -378,6 +403,7 @@ static void refused(const tamis_column *c, const char *part)
     tamis *t, *same;
     uint8_t bits[1] = {0xaa};
     uint32_t list[1] = {99};
+    int64_t count = 3;
     size_t n = 5;
     CHECK_OK(tamis_create(&p, NULL, &t, NULL));
     CHECK_OK(tamis_create(&p, NULL, &same, NULL));
@@ -387,6 +413,8 @@ static void refused(const tamis_column *c, const char *part)
     CHECK(tamis_may_contain_column(t, c, bits, &n, &why) == TAMIS_EINVAL && n == 0);
     CHECK(tamis_select_column(t, c, list, &n, &why) == TAMIS_EINVAL && n == 0);
     CHECK(tamis_count_column(t, c, &e, &why) == TAMIS_EINVAL);
+    CHECK(tamis_add_counted_column(t, c, NULL, &count, &n, &why) == TAMIS_EINVAL && n == 0);
+    CHECK(tamis_upper_column(t, c, &count, &why) == TAMIS_EINVAL && count == 3);
     CHECK(strstr(why.text, part) != NULL);
     CHECK(bits[0] == 0xaa && list[0] == 99 && e.upper == 77);
     check_same_image(t, same);

@@ -90,6 +90,13 @@ static void check_verbs(const struct model *m)
     CHECK(tamis_may_contain_hashes(a, wide, MORE, x) ==
           tamis_may_contain_hash64(b, hash_words, MORE, y));
     CHECK(memcmp(x, y, sizeof x) == 0);
+    static int64_t u[2][MORE];
+    CHECK(tamis_add_counted_hashes(a, wide, NULL, MORE, u[0], &da, NULL) ==
+          tamis_add_counted_hash64(b, hash_words, NULL, MORE, u[1], &db, NULL));
+    CHECK(da == db && memcmp(u[0], u[1], sizeof u[0]) == 0);
+    tamis_upper_hashes(a, wide, MORE, u[0]);
+    tamis_upper_hash64(b, hash_words, MORE, u[1]);
+    CHECK(memcmp(u[0], u[1], sizeof u[0]) == 0);
     const tamis_status s = tamis_count_hashes(a, wide, MORE, e[0], NULL);
     CHECK(tamis_count_hash64(b, hash_words, MORE, e[1], NULL) == s);
     for (size_t i = 0; i < MORE && s == TAMIS_OK; i++)

@@ -279,6 +279,28 @@ static tamis_status v_add_counted_hashes(struct scene *s)
     return st;
 }
 
+static tamis_status v_add_counted_column(struct scene *s)
+{
+    size_t done = 0;
+    const tamis_column c = column_from(s->done);
+    const tamis_status st =
+        tamis_add_counted_column(s->t, &c, weights + s->done, counted, &done, &s->why);
+    answer(s, counted, done * sizeof *counted);
+    s->done += done;
+    return st;
+}
+
+static tamis_status v_add_counted_hash64(struct scene *s)
+{
+    size_t done = 0;
+    make_words();
+    const tamis_status st = tamis_add_counted_hash64(s->t, words + s->done, NULL, MORE - s->done,
+                                                     counted, &done, &s->why);
+    answer(s, counted, done * sizeof *counted);
+    s->done += done;
+    return st;
+}
+
 static tamis_status v_exclude(struct scene *s)
 {
     return tamis_exclude(s->t, "never", 5, &s->why);
@@ -371,6 +393,11 @@ static tamis_status v_upper(struct scene *s)
     tamis_upper_hashes(s->t, hashed, MORE, uppers + MORE);
     CHECK(memcmp(uppers, uppers + MORE, sizeof uppers / 2) == 0);
     CHECK(tamis_upper(s->t, keys[1].p, keys[1].len) == uppers[1]);
+    const tamis_column c = column_from(0);
+    CHECK_OK(tamis_upper_column(s->t, &c, uppers + MORE, NULL));
+    CHECK(memcmp(uppers, uppers + MORE, sizeof uppers / 2) == 0);
+    make_words();
+    tamis_upper_hash64(s->t, words, MORE, uppers + MORE);
     answer(s, uppers, sizeof uppers / 2);
     return TAMIS_OK;
 }
@@ -545,6 +572,8 @@ static const struct verb {
     {"add counted", v_add_counted, 0},
     {"add counted many", v_add_counted_many, PART},
     {"add counted hashes", v_add_counted_hashes, PART},
+    {"add counted column", v_add_counted_column, PART},
+    {"add counted hash64", v_add_counted_hash64, PART},
     {"exclude", v_exclude, FAILS},
     {"exclude many", v_exclude_many, FAILS | REPEATS},
     {"exclude hashes", v_exclude_hashes, FAILS | REPEATS},
