@@ -72,6 +72,7 @@ typedef struct tamis_foreign_plan {
     uint64_t items;
     double fpr;         /* parquet: an upper bound, because the size is a power of two            */
 } tamis_foreign_plan;
+#define TAMIS_FOREIGN_PLAN_INIT TAMIS_INIT(tamis_foreign_plan)
 /* Creates an empty filter, to be filled and written. It has the shape that the format's own program
  * would choose for these numbers, with one exception: the number of bits of a DCSO filter is never
  * a power of two, for which its hash works worst. A redisbloom filter is like one that BF.RESERVE
@@ -123,6 +124,7 @@ typedef struct tamis_foreign_facts {
                              * close                                                              */
     size_t extra_size;
 } tamis_foreign_facts;
+#define TAMIS_FOREIGN_FACTS_INIT TAMIS_INIT(tamis_foreign_facts)
 /* Reports about a filter. Reads every bit. */
 TAMIS_API tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out);
 
@@ -171,6 +173,7 @@ typedef struct tamis_parquet_chunk { /* one column of one row group             
     uint64_t offset;            /* position of the filter in the file                             */
     uint32_t length;            /* of the filter with its header; 0: the file does not state it   */
 } tamis_parquet_chunk;
+#define TAMIS_PARQUET_CHUNK_INIT TAMIS_INIT(tamis_parquet_chunk)
 
 /* Opens a Parquet file and reads its footer. Copies *file, and may call its reader until close. The
  * options are as in tamis_foreign_open. Fails with TAMIS_ECORRUPT if it is not a complete Parquet

@@ -104,6 +104,7 @@ typedef struct tamis_facts {
                             * from a newer library: then any bytes are keys, as if not stated     */
     uint32_t key_width;    /* the length that every key must have, in bytes; 0: any length        */
 } tamis_facts;
+#define TAMIS_FACTS_INIT TAMIS_INIT(tamis_facts)
 
 /* Reports about a filter or a sketch. Reads every cell once. For a sketch it measures the noise
  * if necessary, and fails with TAMIS_ENOMEM if there is no memory for that (see tamis_count). After
@@ -131,6 +132,7 @@ typedef struct tamis_similarity {
     double common_items, common_low, common_high;
     double jaccard, jaccard_low, jaccard_high;
 } tamis_similarity;
+#define TAMIS_SIMILARITY_INIT TAMIS_INIT(tamis_similarity)
 
 /* Estimates from their bits how many members two filters have in common. Reads every cell of both.
  * Fails with TAMIS_EUNSUPPORTED unless they are bloom, partitioned, blocked or counting, with

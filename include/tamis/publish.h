@@ -85,6 +85,7 @@ typedef struct tamis_evidence {
     double yes, yes_low, yes_high; /* for keys for which tamis_may_contain returns true           */
     double no, no_low, no_high;    /* for all other keys                                          */
 } tamis_evidence;
+#define TAMIS_EVIDENCE_INIT TAMIS_INIT(tamis_evidence)
 /* Computes the two probabilities that tamis_probability can return for a prior. They would be exact
  * if the number of items were known. It is known only within a 99 % confidence interval
  * (tamis_facts.items_low and items_high), so each probability has a 99 % interval as well, which is

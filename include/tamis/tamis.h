@@ -4,7 +4,7 @@
  * is always right. A non-member gets a "maybe" with a probability that you choose.
  *
  *     // Give two of: number of items, false-positive rate, bytes.
- *     tamis_plan plan = {.struct_size = sizeof plan, .items = 1000000, .fpr = 0.01};
+ *     tamis_plan plan = TAMIS_PLAN_INIT; plan.items = 1000000; plan.fpr = 0.01;
  *     tamis *t;
  *     if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) ...
  *     tamis_add(t, "thisisavirus.com", 16, NULL);
@@ -35,6 +35,7 @@
  *            handles. It starts threads only if tamis_options.threads asks for them, and they end
  *            with the call; their stacks have the system's default size.
  *   Structs  Set struct_size to the sizeof of the struct, and fields that you do not use to zero.
+ *            TAMIS_PLAN_INIT does so for a tamis_plan, TAMIS_FACTS_INIT for a tamis_facts, etc.
  *            A newer library takes fields that this struct lacks as zero and does not write them.
  *            An older library fails with TAMIS_EINVAL if a field that it lacks is not zero, and
  *            writes zero to it. struct_size must be a multiple of sizeof(size_t), at most 4096; it
@@ -45,6 +46,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tamis/init.h>
 
 #define TAMIS_VERSION_MAJOR 0
 #define TAMIS_VERSION_MINOR 1

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The public header in every language and compiler at hand, with warnings as errors; and programs of
-# two units that include it, linked and run. TAMIS_SOURCE: the tree (default: this script's);
+# The public header in every language and compiler at hand, with warnings as errors; programs of two
+# units that include it, linked and run; and the C program of README.md, which is also C++ without a
+# change. TAMIS_SOURCE: the tree (default: this script's);
 # TAMIS_BUILD: a build whose libtamis.a is used (default: the sources are compiled here).
 set -u
 
@@ -50,16 +51,42 @@ alone() {
     done
 }
 
+# one COMPILER STANDARD FILE FLAG...: a program of one file, in C or in C++.
+one() {
+    compiler=$1
+    standard=$2
+    file=$3
+    shift 3
+    try "$compiler" -std="$standard" -pedantic -Wall -Wextra -Wmissing-field-initializers "$@" \
+        -Werror -I"$source/include" "$file" -x none "$archive" -lm -o "$room/program" &&
+        try "$room/program"
+}
+awk '/^## /{in_c = /^## In C$/} /^```/{show = 0} show {print} in_c && /^```c$/{show = 1}' \
+    "$source/README.md" >"$room/readme.c"
+try grep -q TAMIS_PLAN_INIT "$room/readme.c"
+# Every struct that begins with its size is in init.c.
+structs=$(grep -hoE 'struct tamis_[a-z_]+ \{|size_t struct_size' "$source"/include/tamis/*.h |
+    awk '$1 == "struct" {name = $2} $1 == "size_t" {print name}')
+for struct in $structs; do
+    try grep -q "CHECK_INIT($struct, " "$here/init.c"
+done
+
 for cc in gcc clang; do
     command -v $cc >/dev/null || continue
     alone $cc -std=c11
     program $cc c11 c -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+    one $cc c11 "$here/init.c"
+    one $cc c11 "$room/readme.c"
 done
 for cxx in g++ clang++; do
     command -v $cxx >/dev/null || continue
     for standard in c++11 c++20; do
         alone $cxx -x c++ -std=$standard
         program $cxx $standard cc
+    done
+    for standard in c++17 c++20; do
+        one $cxx "$standard" "$here/init.c" -x c++
+        one $cxx "$standard" "$room/readme.c" -x c++
     done
 done
 
