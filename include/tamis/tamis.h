@@ -21,6 +21,7 @@
  *     <tamis/embed.h>    views without allocating; filters without a header in other files
  *     <tamis/publish.h>  packed files, and releases that protect the privacy of their keys
  *     <tamis/foreign.h>  filters of other programs
+ *     <tamis/tamis.hpp>  sets and sketches in C++17
  *
  * These rules hold for all calls, unless a call states an exception:
  *   Threads  Any number of threads may read a handle at the same time. A call that changes a handle

@@ -100,6 +100,16 @@ if try 'pkg-config, static' with_pkg_config "$room/b" --static -static; then
     try 'run without the shared library' "$room/b" "$room/b.tamis"
 fi
 
+# --- C++, which needs only the installed headers -------------------------------------------------
+# shellcheck disable=SC2046
+with_cxx() {
+    c++ -std=c++17 -fno-exceptions "$source/tests/include/quiet.cc" -o "$1" \
+        $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs tamis)
+}
+if command -v c++ >/dev/null && try 'C++' with_cxx "$room/d"; then
+    try 'run in C++' env LD_LIBRARY_PATH="$lib" "$room/d"
+fi
+
 # --- CMake: an installed package, and the source tree as a part ---------------------------------
 with_cmake() {
     form=$1
@@ -123,5 +133,5 @@ if try 'bare sources' "$cc" -I"$source/include" $(find "$source/src" -name "*.c"
     try 'run from bare sources' "$room/c" "$room/c.tamis"
 fi
 
-[ "$failures" -eq 0 ] && echo 'installed and used in six ways'
+[ "$failures" -eq 0 ] && echo 'installed and used in seven ways'
 [ "$failures" -eq 0 ]

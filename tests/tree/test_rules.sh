@@ -62,7 +62,7 @@ function report(reason) { print FILENAME ":" FNR ": " reason }
 
 # texts: files that people read.
 texts() {
-    files '*.[ch]' '*.cc' '*.hh' '*.sh' '*.py' '*.js' '*.mjs' '*.ts' '*.css' '*.html' '*.md' \
+    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.js' '*.mjs' '*.ts' '*.css' '*.html' '*.md' \
         '*.cmake' CMakeLists.txt CMakePresets.json '*.in' '*.t' run
 }
 
@@ -129,7 +129,7 @@ check_phrases() {
 check_text() {
     # In halves, or this file would break its own rule.
     marks='TO''DO|FIX''ME|XX''X'
-    files '*.[ch]' '*.cc' '*.hh' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run |
+    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run |
         over -v marks="(^|[^A-Za-z0-9_])($marks)([^A-Za-z0-9_]|\$)" \
             '$0 ~ marks { print FILENAME ":" FNR ": a mark left behind: finish it or drop it" }
              FNR == 701 { print FILENAME ":" FNR ": more than 700 lines" }
@@ -137,14 +137,14 @@ check_text() {
                  print FILENAME ":" FNR ": more than 350 lines"
              }'
     # Text between fences is quoted as it was printed.
-    files '*.[ch]' '*.cc' '*.hh' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run '*.md' \
-        '*.in' '*.json' '*.html' '*.css' |
+    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run \
+        '*.md' '*.in' '*.json' '*.html' '*.css' |
         over 'FNR == 1 { quoted = 0 }
               FILENAME ~ /\.md$/ && /^ *```/ { quoted = !quoted }
               !quoted && /[ \t\r]$/ {
                   print FILENAME ":" FNR ": white space at the end of the line"
               }'
-    files '*.[ch]' '*.cc' '*.hh' | over '/\t/ { print FILENAME ":" FNR ": a tab" }'
+    files '*.[ch]' '*.cc' '*.h[hp]*' | over '/\t/ { print FILENAME ":" FNR ": a tab" }'
     # A lock file states sums and leaves the place of each package to the machine that fetches it.
     files 'package-lock.json' |
         over '/"resolved"/ { print FILENAME ":" FNR ": names a place to fetch from" }'
