@@ -8,9 +8,9 @@
 
 A line "$ command" is run by sh (lines "> " continue it); the lines after it are what it prints,
 stderr included, and "[N]" is its exit status when that is not 0. "..." stands for any characters of
-a line. In Markdown, ```console blocks are transcripts and ```c blocks programs that must compile
-without a warning and exit with 0, all in the order of the page and in one directory. --accept
-rewrites the files. """
+a line. In Markdown, ```console blocks are transcripts and ```c and ```cpp blocks programs that must
+compile without a warning (as C11 and C++17) and exit with 0, all in the order of the page and in
+one directory. --accept rewrites the files. """
 import os, pathlib, re, subprocess, sys, tempfile
 
 import tidy  # noqa: F401
@@ -74,12 +74,13 @@ def session(lines, directory, where):
     return out, wrong
 
 
-def c_program(lines, directory, where):
-    source = pathlib.Path(directory, "page.c")
+def program(lines, suffix, directory, where):
+    source = pathlib.Path(directory, f"page.{suffix}")
     source.write_text("\n".join(lines) + "\n")
+    compiler = {"c": "cc -std=c11", "cpp": "c++ -std=c++17 -Wpedantic"}[suffix]
     command = (
-        f"cc -std=c11 -Wall -Wextra -Werror -I {SOURCE}/include page.c {BUILD}/libtamis.a -lm "
-               "-o page $TEST_CFLAGS && ./page")
+        f"{compiler} -Wall -Wextra -Werror -I {SOURCE}/include {source.name} {BUILD}/libtamis.a "
+               "-lm -o page $TEST_CFLAGS && ./page")
     got = run(command, directory)
     if got and re.fullmatch(r"\[\d+\]", got[-1]):
         print(f"{where}: this program fails:\n    " + "\n    ".join(got))
@@ -90,15 +91,15 @@ def c_program(lines, directory, where):
 def markdown(lines, directory, where):
     out, wrong, i, count = [], 0, 0, 0
     while i < len(lines):
-        fence = re.fullmatch(r"```(console|c)", lines[i])
+        fence = re.fullmatch(r"```(console|c|cpp)", lines[i])
         out.append(lines[i])
         i += 1
         if not fence:
             continue
         end = lines.index("```", i)
         block = lines[i:end]
-        if fence[1] == "c":
-            wrong += c_program(block, directory, f"{where}:{i}")
+        if fence[1] != "console":
+            wrong += program(block, fence[1], directory, f"{where}:{i}")
         else:
             block, bad = session(block, directory, where)
             wrong += bad
