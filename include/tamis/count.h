@@ -169,7 +169,7 @@ TAMIS_API tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, 
 /* Adds a weight to each key like tamis_add_weight_many; if weights is NULL, each is 1. Sets
  * counts[i] to the count right after the i-th add, before the next one: a key that occurs three
  * times gets three counts. After a failure, the counts of the keys that were not added are
- * INT64_MAX. */
+ * INT64_MAX. counts and done may be NULL. */
 TAMIS_API tamis_status tamis_add_counted_many(tamis *t, const tamis_bytes *keys,
                                               const int64_t *weights, size_t n, int64_t *counts,
                                               size_t *done, tamis_error *why);
