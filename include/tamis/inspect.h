@@ -18,6 +18,8 @@ extern "C" {
 
 enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 }; /* tamis_facts.hash           */
 
+enum { TAMIS_KEYS_UNSTATED = 0, TAMIS_KEYS_TEXT = 1, TAMIS_KEYS_INT64 = 2, TAMIS_KEYS_FIXED = 3,
+       TAMIS_KEYS_SHA256 = 4, TAMIS_KEYS_CALLER = 5 }; /* tamis_plan.encoding                     */
 /* The encodings of keys (tamis_plan.encoding). docs/KEYS.md has the rules of the command, of Redis
  * and of the browser package.
  *   text     a string is its UTF-8 bytes, and an integer its decimal text

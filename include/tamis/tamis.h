@@ -173,8 +173,6 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  *   encoding     how keys become bytes, which the image records: TAMIS_KEYS_..., see inspect.h. It
  *                changes no answer, but a key of a wrong length is TAMIS_EINVAL, and "maybe"
  *   key_width    TAMIS_KEYS_FIXED: bytes of each key, 1 ... 65535. INT64: 8; SHA256: 32          */
-enum { TAMIS_KEYS_UNSTATED = 0, TAMIS_KEYS_TEXT = 1, TAMIS_KEYS_INT64 = 2, TAMIS_KEYS_FIXED = 3,
-       TAMIS_KEYS_SHA256 = 4, TAMIS_KEYS_CALLER = 5 }; /* tamis_plan.encoding                     */
 enum {                      /* tamis_plan.flags                                                   */
     TAMIS_STRICT = 1,       /* an add beyond the planned items is TAMIS_EFULL. counting, cuckoo and
                              * sealed kinds count repeats too. Not for growing, window, sketches  */
@@ -248,9 +246,8 @@ struct tamis_options {
                                  * an add that would make it bigger is TAMIS_EFULL                */
     uint64_t scratch_bytes;     /* for bulk adds to big tables, 0: 64 MiB. Less is never an error */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
-    uint32_t threads;           /* for tamis_seal of a ribbon, and for 65,536 keys or more in one
-                                 * call: queries, and adds to blocked without seen_bits. Includes
-                                 * the caller's thread; 0: 1. Bytes and answers stay the same     */
+    uint32_t threads;           /* of tamis_seal (ribbon), and of calls with 65,536 keys or more:
+                                 * queries, and adds to blocked without seen_bits. 0: 1           */
     const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
     tamis_key *shared_key;      /* instead of key, for many handles: see hashes.h                 */
 };
