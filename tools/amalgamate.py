@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Makes one header and one C file of the library: tamis.h and tamis.c, for programs that take in
-sources rather than a library. They need a C11 compiler, libm, threads and xxhash.h, and keep the
-speed: kernels have their instruction sets by attributes, not by flags of the compiler.
+sources rather than a library. They need a C11 compiler, libm and threads, and keep the speed:
+kernels have their instruction sets by attributes, not by flags of the compiler. xxhash.h, where the
+compiler cc (or the one in the variable CC) finds it, is copied into tamis.c with its licence.
 
     tools/amalgamate.py [DIRECTORY]     (default: build/amalgamation)
     cc -std=c11 -O2 -c tamis.c
@@ -9,14 +10,17 @@ speed: kernels have their instruction sets by attributes, not by flags of the co
 Files are put one after the other: their static functions have names of their own
 (tests/tree/test_rules.sh), and macros end with their file. Where C needs more than this, compiling
 says so, which tests/tree/test_amalgamation.sh does."""
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOCAL_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]+"([^"]+)".*\n')
 SYSTEM_INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]+<([^>]+)>.*\n")
 CONDITION = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b")
+XXHASH_HERE = "/* xxhash.h */\n"  # make() puts the header here
 
 
 def macros_of(text):
@@ -25,6 +29,31 @@ def macros_of(text):
 
 def visibility(what):
     return f"#if defined(__GNUC__)\n#pragma GCC visibility {what}\n#endif\n"
+
+
+def find_xxhash():
+    """The text of the installed xxhash.h."""
+    compiler = os.environ.get("CC", "cc").split()
+    found = subprocess.run([*compiler, "-E", "-M", "-"], input="#include <xxhash.h>\n", text=True,
+                           capture_output=True, check=False)
+    paths = [word for word in found.stdout.split() if word.endswith("/xxhash.h")]
+    if found.returncode != 0 or not paths:
+        sys.exit(f"{compiler[0]} finds no xxhash.h (Debian: libxxhash-dev)")
+    text = pathlib.Path(paths[0]).read_text()
+    if "BSD 2-Clause License" not in text or "Redistribution and use" not in text:
+        sys.exit(f"{paths[0]}: the licence is not the one that this file expects")
+    return text
+
+
+def version_of_xxhash(text):
+    return ".".join(re.search(rf"define XXH_VERSION_{part}\s+(\d+)", text)[1]
+                    for part in ("MAJOR", "MINOR", "RELEASE"))
+
+
+def embedded(text):
+    return (f"/* --- xxhash.h of xxHash {version_of_xxhash(text)}, unchanged --- */\n" +
+            visibility("push(default)") + text + visibility("pop") +
+            "/* --- the end of xxhash.h --- */\n")
 
 
 class Amalgamation:
@@ -61,7 +90,9 @@ class Amalgamation:
                     lines.append(self.expand(header))
             elif system and system[1].startswith("tamis/"):
                 continue
-            elif system and top and system[1] != "xxhash.h":
+            elif system and system[1] == "xxhash.h":
+                lines.append(XXHASH_HERE)
+            elif system and top:
                 self.system.add(system[1])
             elif system:
                 lines.append(visibility("push(default)") + line + visibility("pop"))
@@ -91,6 +122,7 @@ class Amalgamation:
                        if name != "_POSIX_C_SOURCE" or "_GNU_SOURCE" not in found)
 
     def make(self):
+        xxhash = find_xxhash()
         bodies = {path: self.expand(path) for path in self.sources}
         headers = "".join(self.out)
         parts = []
@@ -102,11 +134,15 @@ class Amalgamation:
                           for line in (ROOT / "LICENSE").read_text().splitlines())
         about = (
             f"/* The library Tamis in one file, made by tools/amalgamate.py: do not edit.\n "
-            f"*\n{licence} */\n")
+            f"*\n{licence} *\n * Here this is xxHash {version_of_xxhash(xxhash)}. Its licence is "
+            f"where xxhash.h begins, below. */\n")
         system = "".join(f"#include <{name}>\n" for name in sorted(self.system))
-        return (about + self.features() + '#include "tamis.h"\n\n' + system +
+        text = (about + self.features() + '#include "tamis.h"\n\n' + system +
                 "\n/* Functions of the library's own are not for other files. */\n" +
                 visibility("push(hidden)") + "\n" + headers + "".join(parts) + visibility("pop"))
+        if text.count(XXHASH_HERE) != 1:
+            sys.exit("xxhash.h must be included exactly once")
+        return text.replace(XXHASH_HERE, embedded(xxhash))
 
     def public_header(self):
         """All public headers, tamis.h first, without their includes of each other."""

@@ -121,8 +121,8 @@ struct few {
     size_t n;
 };
 
-static void gather(const struct column *c, size_t at, size_t n, const int64_t *weights,
-                   struct few *out)
+static void gather_rows(const struct column *c, size_t at, size_t n, const int64_t *weights,
+                        struct few *out)
 {
     out->n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -140,7 +140,7 @@ static tamis_status add_few(tamis *t, const struct column *c, size_t at, size_t 
     struct few few;
     uint8_t answers[FEW / 8] = {0};
     size_t added;
-    gather(c, at, n, all->weights, &few);
+    gather_rows(c, at, n, all->weights, &few);
     const struct keys in = {.bytes = few.keys,
                             .weights = all->weights != NULL ? few.weights : NULL,
                             .counts = all->counts != NULL ? few.counts : NULL,

@@ -15,11 +15,11 @@
  * the filter gets the same bytes with any number of threads. */
 #include "crew.h"
 
-#ifdef TAMIS__WATCHES
-
 #include "../kernels/kernels.h"
 #include "memory.h"
 #include "threads.h"
+
+#ifdef TAMIS__WATCHES
 
 /* Keys of a piece: their hashes fit in a second-level cache. For queries, a multiple of 8, so that
  * pieces write distinct bytes of answers. */

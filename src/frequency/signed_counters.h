@@ -3,6 +3,7 @@
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
 
+#include "../core/bulk.h"
 #include "../core/kind.h"
 
 #include <stdbool.h>
@@ -69,14 +70,7 @@ static inline bool tamis__any_saturated(const int64_t *v, uint32_t n, int64_t mo
     return saturated;
 }
 
-/* The answer for each of n keys is "maybe", because weights may have cancelled out. */
-static inline void tamis__all_maybe(uint8_t *bits, size_t n)
-{
-    memset(bits, 0xff, n / 8);
-    if (n % 8 != 0) bits[n / 8] = (uint8_t)((1u << n % 8) - 1);
-}
-
-/* `query` of struct kind. */
+/* `query` of struct kind: "maybe" for every key, because weights may have cancelled out. */
 static inline void tamis__query_maybe(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     (void)b;

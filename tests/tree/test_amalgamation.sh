@@ -1,6 +1,7 @@
 #!/bin/sh
-# The library as one header and one C file (tools/amalgamate.py) compiles without a warning, exports
-# what the library exports, and passes the tests of the library, also those of its internals.
+# The library as one header and one C file (tools/amalgamate.py) compiles without a warning and
+# without an installed xxHash, exports what the library exports, and passes the tests of the
+# library, also those of its internals.
 # TAMIS_SOURCE is the tree (default: the one of this script).
 set -u
 
@@ -33,6 +34,17 @@ try 'make it' /usr/bin/python3 "$source/tools/amalgamate.py" "$room" || exit 1
 cd "$room" || exit 1
 same 'two files' 'tamis.c
 tamis.h' "$(ls tamis.*)"
+same 'nothing is included except headers of the system and the other file' '#include "tamis.h"' \
+    "$(sed -n 's/^[ \t]*#[ \t]*include[ \t]*\(".*"\).*/#include \1/p' tamis.c tamis.h)"
+same 'the licences of the library and of xxHash' 'MIT License
+BSD 2-Clause License (https' "$(grep -o 'MIT License\|BSD 2-Clause License (https' tamis.c)"
+# If anything includes xxhash.h, it finds this one first.
+mkdir none && echo '#error "xxhash.h is included"' >none/xxhash.h
+without='-Inone'
+for header in "$source"/include/tamis/*.h; do
+    guard=$(sed -n 's/^#ifndef \(TAMIS_[A-Z_]*\)$/\1/p' "$header" | head -n 1)
+    same "tamis.h contains $(basename "$header") once" 1 "$(grep -c "^#define $guard\$" tamis.h)"
+done
 
 # The command of the tool's manual: no flag but these, and nothing of the source tree.
 cat >user.c <<'USER'
@@ -51,20 +63,46 @@ int main(void)
     return 0;
 }
 USER
+cat >user.cc <<'USER'
+#include "tamis.h"
+#include <cstdio>
+
+int main()
+{
+    tamis_plan plan = tamis_plan();
+    plan.struct_size = sizeof plan;
+    plan.kind = TAMIS_BLOCKED;
+    plan.items = 1000;
+    plan.fpr = 1e-6;
+    tamis *t;
+    if (tamis_create(&plan, nullptr, &t, nullptr) != TAMIS_OK) return 1;
+    tamis_add(t, "thisisavirus.com", 16, nullptr);
+    std::printf("%d %d\n", tamis_may_contain(t, "thisisavirus.com", 16),
+                tamis_may_contain(t, "fine.com", 8));
+    tamis_close(t);
+}
+USER
 compilers=$(for c in gcc clang; do command -v $c >/dev/null && echo $c; done)
 [ -n "$compilers" ] || { echo 'there is no compiler'; exit 1; }
 warnings='-Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror'
 # shellcheck disable=SC2086 # lists of words
 for compiler in $compilers; do
-    try "$compiler: compile" $compiler -std=c11 -O2 $warnings -fPIC -c tamis.c -o $compiler.o ||
-        continue
+    try "$compiler: compile" $compiler -std=c11 -O2 $warnings $without -fPIC -c tamis.c \
+        -o $compiler.o || continue
     # Intrinsics are macros then.
-    try "$compiler: without optimization" $compiler -std=c11 -O0 $warnings -fsyntax-only tamis.c
+    try "$compiler: without optimization" $compiler -std=c11 -O0 $warnings $without \
+        -fsyntax-only tamis.c
     try "$compiler: use" $compiler -std=c11 $warnings user.c $compiler.o -lm -pthread -o user &&
         same "$compiler: a program that uses it" '1 0' "$(./user)"
+    plus=$compiler++
+    [ $compiler != gcc ] || plus=g++
+    if command -v $plus >/dev/null; then
+        try "$plus: a C++ program" $plus -std=c++17 -Wall -Wextra -Werror user.cc $compiler.o -lm \
+            -pthread -o user_cc && same "$plus: a C++ program that uses it" '1 0' "$(./user_cc)"
+    fi
     try "$compiler: shared" $compiler -shared $compiler.o -lm -pthread -o lib.so &&
         same "$compiler: every function of the header is exported, and nothing else" \
-            "$(sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z_]*\)(.*/\1/p' tamis.h | sort)" \
+            "$(sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z0-9_]*\)(.*/\1/p' tamis.h | sort)" \
             "$(nm -D --defined-only lib.so | awk '{print $3}' | sort)"
     tests='api kernels'
     [ $compiler = clang ] || tests="$tests api_sets fields file golden pack threads_shared"
@@ -76,10 +114,8 @@ for compiler in $compilers; do
     done
 done
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
-    mkdir include &&
-        cp "$(echo '#include <xxhash.h>' | cc -M -E - | tr ' ' '\n' | grep 'xxhash.h$')" include/
     # shellcheck disable=SC2086
-    try 'ARM' aarch64-linux-gnu-gcc -std=c11 -O2 $warnings -Iinclude -c tamis.c -o arm.o
+    try 'ARM' aarch64-linux-gnu-gcc -std=c11 -O2 $warnings $without -c tamis.c -o arm.o
 fi
 
 [ "$failures" -eq 0 ] && echo 'one file, and it passes'
