@@ -19,10 +19,12 @@ tamis_status tamis__solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
 {
     tamis_plan bloom = *p, blocked = *p;
     tamis_promise bloom_promise = *promise;
-    /* A plan that only one of them accepts is made for that one. */
-    if (tamis__check_plan(tamis__kind(TAMIS_BLOCKED), p, NULL) != TAMIS_OK)
+    const struct kind *a_blocked = tamis__kind(TAMIS_BLOCKED), *a_bloom = tamis__kind(TAMIS_BLOOM);
+    /* A plan that only one of them accepts is made for that one, and so is every plan in a build
+     * that has only one of them. */
+    if (a_blocked == NULL || (a_bloom != NULL && tamis__check_plan(a_blocked, p, NULL) != TAMIS_OK))
         return tamis__solve_as(TAMIS_BLOOM, p, promise, why);
-    if (tamis__check_plan(tamis__kind(TAMIS_BLOOM), p, NULL) != TAMIS_OK)
+    if (a_bloom == NULL || tamis__check_plan(a_bloom, p, NULL) != TAMIS_OK)
         return tamis__solve_as(TAMIS_BLOCKED, p, promise, why);
     const tamis_status with_blocked = tamis__solve_as(TAMIS_BLOCKED, &blocked, promise, NULL);
     const tamis_status with_bloom =

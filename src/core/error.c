@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "kind.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,10 +53,11 @@ tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const ch
         vsnprintf(why->text, sizeof why->text, format, args);
         va_end(args);
         why->status = TAMIS_EUNSUPPORTED;
-        why->better_kind = better_kind;
+        const bool here = tamis__kind(better_kind) != NULL;
+        why->better_kind = here ? better_kind : TAMIS_AUTO;
         const size_t used = strlen(why->text);
-        snprintf(why->text + used, sizeof why->text - used, "; use the kind %s",
-                 tamis_kind_name(better_kind));
+        snprintf(why->text + used, sizeof why->text - used, "; use the kind %s%s",
+                 tamis_kind_name(better_kind), here ? "" : ", which is not in this build");
     }
     return TAMIS_EUNSUPPORTED;
 }

@@ -15,7 +15,8 @@
 tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *format, ...)
     TAMIS__PRINTF(3, 4);
 
-/* Fails with TAMIS_EUNSUPPORTED, and names a kind that has the operation. */
+/* Fails with TAMIS_EUNSUPPORTED, and names a kind that has the operation. If this build lacks that
+ * kind, the reason says so, and why->better_kind is 0. */
 tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const char *format, ...)
     TAMIS__PRINTF(3, 4);
 

@@ -17,7 +17,7 @@
  * without the functions that plan, fill and change them. A table without `add` makes its filters
  * read-only, and a kind without `solve` cannot be created. The package neither merges nor converts,
  * and WebAssembly has no prefetch. It has no sketches; the page (TAMIS_NO_TOP) has no windows of
- * them, which would add 9 KB. */
+ * them, which would add 9 KB. Which kinds a build has is another choice (TAMIS_KINDS, kind.c). */
 #ifdef TAMIS_LEAN
 #define TAMIS__FULL(f) NULL
 #define TAMIS__REMOVABLE TAMIS_COUNTING /* the smallest kind made here whose keys can be removed */
@@ -307,11 +307,15 @@ struct kind {
     size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
 };
 
-/* NULL if there is no such kind. */
+/* NULL if there is no such kind, or if it is not in this build. */
 const struct kind *tamis__kind(uint32_t id);
 
-/* The names of the kinds whose plans accept any of this, and of those that windows and pairs can be
- * made of, separated by commas. */
+/* Fails where tamis__kind returned NULL: with TAMIS_EUNSUPPORTED if the kind exists but is not in
+ * this build, and otherwise with the status `unknown`. */
+tamis_status tamis__no_kind(uint32_t id, tamis_status unknown, tamis_error *why);
+
+/* The names of the kinds of this build whose plans accept any of this, and of those that windows
+ * and pairs can be made of, separated by commas. */
 struct kind_names {
     char text[160];
 };

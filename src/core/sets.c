@@ -110,6 +110,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
         return tamis__fail(
             why, TAMIS_EUNSUPPORTED, "no %s filter gives the same answers as this %s filter",
             tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such", t->kind->name);
+    if (tamis__kind(kind) == NULL) return tamis__no_kind(kind, TAMIS_EUNSUPPORTED, why);
     tamis *plain = tamis__new(tamis__kind(kind), &same, 1);
     if (plain == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     plain->body.sections[0] = shape;

@@ -368,8 +368,7 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
     if ((hash == TAMIS_SIPHASH) == all_zero(h + H_KEY_ID, 16))
         return tamis__corrupt(why, H_KEY_ID, "the key id is wrong");
     if (tamis__kind(tamis__get16(h + H_KIND)) == NULL)
-        return tamis__fail(why, TAMIS_EVERSION, "kind %u is not in this library",
-                           tamis__get16(h + H_KIND));
+        return tamis__no_kind(tamis__get16(h + H_KIND), TAMIS_EVERSION, why);
     uint64_t bits = tamis__get64(h + H_PLANNED_RATE);
     double rate;
     memcpy(&rate, &bits, 8);
@@ -595,9 +594,10 @@ static tamis_status check_section(const struct kind *kind, const struct section 
 {
     const struct kind *inner = tamis__kind(s->kind);
     unsigned most_role = TAMIS__ROLE_CELLS;
+    if (inner == NULL) return tamis__no_kind(s->kind, TAMIS_EVERSION, why);
     if (kind->roles > most_role) most_role = kind->roles;
-    if (inner != NULL && inner->roles > most_role) most_role = inner->roles;
-    if (inner == NULL || s->role < 1 || s->role > most_role || s->variant > inner->variants)
+    if (inner->roles > most_role) most_role = inner->roles;
+    if (s->role < 1 || s->role > most_role || s->variant > inner->variants)
         return tamis__fail(why, TAMIS_EVERSION,
                            "a section of kind %u, role %u, variant %u is not known", s->kind,
                            s->role, s->variant);

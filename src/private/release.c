@@ -62,6 +62,8 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     const tamis_options same = tamis__same_options(from);
     const tamis_status status = check_source(from, epsilon, why);
     if (status != TAMIS_OK) return status;
+    if (tamis__kind(TAMIS_PRIVATE) == NULL)
+        return tamis__no_kind(TAMIS_PRIVATE, TAMIS_EUNSUPPORTED, why);
     const struct section *s = from->body.sections;
     tamis *t = tamis__new(tamis__kind(TAMIS_PRIVATE), &same, 1);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
