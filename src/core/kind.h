@@ -185,7 +185,8 @@ enum {
     TAMIS__ROWS = 512,          /* each of the k probes has a row of m bits (bitrows.h) */
     /* A key is one line of 64 bytes, number mulhi(hi, lines), and its add reads and changes nothing
      * else. So threads may add to distinct lines. */
-    TAMIS__LINES = 1024
+    TAMIS__LINES = 1024,
+    TAMIS__HAS_PARTS = 2048 /* is made of another kind, the plan's inner_kind */
 };
 
 /* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c

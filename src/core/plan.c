@@ -331,10 +331,11 @@ tamis_status tamis__solve_as(uint32_t id, tamis_plan *p, tamis_promise *promise,
     const struct kind *kind = tamis__kind(id);
     if (kind == NULL) return tamis__no_kind(id, TAMIS_EINVAL, why);
     p->kind = id;
+    if (p->inner_kind != 0 && (kind->traits & TAMIS__HAS_PARTS) != 0 &&
+        tamis__kind(p->inner_kind) == NULL)
+        return tamis__no_kind(p->inner_kind, TAMIS_EINVAL, why);
     const tamis_status s = tamis__check_plan(kind, p, why);
     if (s != TAMIS_OK) return s;
-    if (p->inner_kind != 0 && tamis__kind(p->inner_kind) == NULL)
-        return tamis__no_kind(p->inner_kind, TAMIS_EINVAL, why);
     if (kind->solve == NULL)
         return tamis__unsupported(why, kind->instead, "%s filters are read-only here", kind->name);
     return kind->solve(p, promise, why);

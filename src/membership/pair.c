@@ -201,7 +201,7 @@ static void pair_gauge(const struct body *b, const struct body *other, double z,
 const struct kind tamis__pair = {
     .id = TAMIS_PAIR,
     .name = "pair",
-    .traits = TAMIS__MISSES,
+    .traits = TAMIS__MISSES | TAMIS__HAS_PARTS,
     .accepts = TAMIS__PLANS_FILTER | TAMIS__PLANS_INNER,
     .roles = TAMIS__ROLE_REMOVED,
     .instead = TAMIS_COUNTING,

@@ -236,7 +236,7 @@ static void window_gauge(const struct body *b, const struct body *other, double 
 const struct kind tamis__window = {
     .id = TAMIS_WINDOW,
     .name = "window",
-    .traits = TAMIS__SECTION_TOTALS,
+    .traits = TAMIS__SECTION_TOTALS | TAMIS__HAS_PARTS,
     .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS__PLANS_TWO | TAMIS__PLANS_GENERATIONS |
                TAMIS__PLANS_INNER | TAMIS_AUTO_ROTATE,
     .instead = TAMIS_BLOCKED,

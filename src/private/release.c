@@ -29,7 +29,7 @@ static tamis_status check_source(const tamis *from, double epsilon, tamis_error 
                     "only a bloom filter with k = 1 can be released; this %s filter has k = %u, "
                     "and k bits per key cost k times the privacy",
                     from->kind->name, s->k);
-        if (why != NULL) why->better_kind = TAMIS_BLOOM;
+        if (why != NULL && tamis__kind(TAMIS_BLOOM) != NULL) why->better_kind = TAMIS_BLOOM;
         return TAMIS_EUNSUPPORTED;
     }
     if (from->newer)

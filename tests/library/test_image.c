@@ -74,7 +74,7 @@ static const struct refusal refusals[] = {
     {"bloom.tamis", {{200, 1, 1}}, TAMIS_ECORRUPT, "padding is not zero", 200},
     {"bloom.tamis", {{ENTRY, 2, 0}}, TAMIS_EVERSION, "role 0, variant 0 is not known", NOWHERE},
     {"bloom.tamis", {{ENTRY, 2, 9}}, TAMIS_EVERSION, "role 9, variant 0 is not known", NOWHERE},
-    {"bloom.tamis", {{ENTRY + 2, 2, 99}}, TAMIS_EVERSION, "kind 99 is not in this library", NOWHERE},
+    {"bloom.tamis", {{ENTRY + 2, 2, 99}}, TAMIS_EVERSION, "kind 99 is not in this", NOWHERE},
     {"bloom.tamis", {{ENTRY + 4, 2, 99}}, TAMIS_EVERSION, "variant 99 is not known", NOWHERE},
     {"bloom.tamis", {{ENTRY + 24, 8, 1}}, TAMIS_ECORRUPT, "a reserved field", ENTRY + 24},
     {"bloom.tamis", {{ENTRY + 32, 8, 1}}, TAMIS_ECORRUPT, "a reserved field", ENTRY + 32},
