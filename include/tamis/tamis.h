@@ -66,7 +66,7 @@ typedef enum tamis_status {  /* numbers are never reused                        
     TAMIS_OK = 0,
     TAMIS_ENOMEM = -1,       /* no memory, or a limit that the caller set would be exceeded       */
     TAMIS_EINVAL = -2,       /* a plan or an argument is invalid                                  */
-    TAMIS_EUNSUPPORTED = -3, /* this kind lacks the operation; tamis_error.better_kind has it     */
+    TAMIS_EUNSUPPORTED = -3, /* the kind lacks the operation, or this build lacks the kind        */
     TAMIS_EFULL = -4,        /* a strict filter holds all its planned items, or there is no room  */
     TAMIS_EABSENT = -5,      /* the key to be removed is not a member                             */
     TAMIS_EMISMATCH = -6,    /* two filters differ in kind, shape, hash, seed or encoding         */

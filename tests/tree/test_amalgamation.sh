@@ -113,6 +113,18 @@ for compiler in $compilers; do
             try "$compiler: test_$test" "./test_$test"
     done
 done
+# A selection of kinds: the linker drops the others.
+compiler=${compilers%%[!a-z]*}
+gc='-ffunction-sections -fdata-sections -Wl,--gc-sections'
+# shellcheck disable=SC2086
+for kinds in '' -DTAMIS_KINDS=TAMIS_BLOCKED; do
+    try "only some kinds: $kinds" $compiler -std=c11 -O0 $warnings $without $gc $kinds user.c \
+        tamis.c -lm -pthread -o small || continue
+    same "a program with only some kinds: $kinds" '1 0' "$(./small)"
+    same "the kinds that are linked: $kinds" "$([ -n "$kinds" ] && echo 'tamis__blocked' ||
+        echo 'tamis__blocked
+tamis__ribbon')" "$(nm small | grep -o 'tamis__\(blocked\|ribbon\)$' | sort)"
+done
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
     # shellcheck disable=SC2086
     try 'ARM' aarch64-linux-gnu-gcc -std=c11 -O2 $warnings $without -c tamis.c -o arm.o
