@@ -55,8 +55,8 @@ libtamis=$(find "$prefix" -name libtamis.so)
 lib=$(dirname "$libtamis")
 
 # --- What was installed -------------------------------------------------------------------------
-same 'the installed headers are those of include/' \
-    "$(cd "$source/include" && find . -type f | sort)" \
+same 'the installed headers are those of include/, and the reader' \
+    "$( (cd "$source/include" && find . -type f && echo ./tamis-reader.h) | sort)" \
     "$(cd "$prefix/include" && find . -type f | sort)"
 major=$(sed -n 's/^#define TAMIS_VERSION_MAJOR //p' "$source/include/tamis/tamis.h")
 same 'the soname carries the major version' "libtamis.so.$major" \

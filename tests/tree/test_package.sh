@@ -71,6 +71,7 @@ mkdir -p "$root"
 for package in "$room"/build/*.deb; do try "unpack $package" dpkg-deb -x "$package" "$root"; done
 triplet=$(cd "$root/usr/lib" && ls)
 same 'the files' "usr/bin/tamis
+usr/include/tamis-reader.h
 $(cd "$source/include" && find . -type f | sed 's|^\.|usr/include|' | sort)
 usr/lib/$triplet/cmake/tamis/tamis-config-release.cmake
 usr/lib/$triplet/cmake/tamis/tamis-config-version.cmake
