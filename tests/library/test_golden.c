@@ -129,6 +129,102 @@ static void test_answers(void)
     CHECK_THAT(missed, >, 0);                    /* and of releases what they miss */
 }
 
+static const struct recipe *find_recipe(const char *name, const struct recipe *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, list[i].name) == 0) return &list[i];
+    return NULL;
+}
+
+/* Opens an image or a packed file; *out is its recipe. */
+static tamis *open_named(const char *name, const struct recipe **out)
+{
+    const struct recipe *packed = find_recipe(name, packed_recipes, PACKED_RECIPES);
+    const struct recipe *r = packed != NULL ? packed : find_recipe(name, recipes, RECIPES);
+    CHECK(r != NULL);
+    struct bytes file = read_golden(name);
+    const tamis_options o = golden_options(r);
+    tamis *t;
+    if (packed != NULL)
+        CHECK_OK(tamis_unpack(file.p, file.n, &o, &t, NULL));
+    else
+        CHECK_OK(tamis_load(file.p, file.n, &o, &t, NULL));
+    free(file.p);
+    *out = r;
+    return t;
+}
+
+/* more-answers.txt: see make_vectors.c. */
+static void test_more_answers(void)
+{
+    struct bytes text = read_golden("more-answers.txt");
+    tamis *t = NULL;
+    const struct recipe *r = NULL;
+    size_t packed = 0, kinds = 0;
+    bool positive[TAMIS_COUNT_MIN] = {false};
+    const char *end = (const char *)text.p + text.n;
+    for (const char *line = (const char *)text.p; line < end;
+         line = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1) {
+        char word[8], key[2 * GOLDEN_KEY_MAX + 1] = "";
+        uint8_t raw[GOLDEN_KEY_MAX];
+        int answer;
+        if (sscanf(line, "image %500s", key) == 1) {
+            tamis_close(t);
+            t = open_named(key, &r);
+            packed += strstr(key, ".packed") != NULL;
+            continue;
+        }
+        CHECK(sscanf(line, "%7s %500s %d", word, key, &answer) == 3);
+        CHECK(ask(t, raw, strcmp(key, "-") == 0 ? 0 : from_hex(key, raw)) == (answer == 1));
+        CHECK(strcmp(word, "in") != 0 || answer == 1);
+        if (strcmp(word, "not") == 0 && answer == 1 && golden_kind(r) < TAMIS_COUNT_MIN)
+            positive[golden_kind(r)] = true;
+    }
+    tamis_close(t);
+    free(text.p);
+    for (size_t i = 0; i < TAMIS_COUNT_MIN; i++) kinds += positive[i];
+    CHECK_THAT(packed, ==, PACKED_RECIPES);
+    CHECK_THAT(kinds, ==, 12); /* each kind of filter has false positives here */
+}
+
+/* lists.txt: see make_vectors.c. */
+static void test_lists(void)
+{
+    struct bytes text = read_golden("lists.txt");
+    tamis *t = NULL;
+    const struct recipe *r;
+    tamis_heavy list[256];
+    size_t images = 0, items = 0, listed = 0;
+    const char *end = (const char *)text.p + text.n;
+    for (const char *line = (const char *)text.p; line < end;
+         line = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1) {
+        char item[2 * GOLDEN_KEY_MAX + 1] = "";
+        uint8_t raw[GOLDEN_KEY_MAX];
+        unsigned long long hash, length;
+        long long count, lower;
+        size_t i = 0;
+        if (sscanf(line, "image %500s", item) == 1) {
+            tamis_close(t);
+            t = open_named(item, &r);
+            listed += tamis_top(t, list, 256);
+            images++;
+            continue;
+        }
+        CHECK(sscanf(line, "%llx %500s %llu %lld %lld", &hash, item, &length, &count, &lower) == 5);
+        for (const size_t n = tamis_top(t, NULL, 0); i < n && list[i].hash != hash;) i++;
+        CHECK(i < tamis_top(t, NULL, 0) && list[i].length == length);
+        CHECK(list[i].count.upper == count && list[i].count.certain == lower);
+        CHECK((list[i].item.p == NULL) == (strcmp(item, "?") == 0));
+        const size_t n = strspn(item, "-?") != 0 ? 0 : from_hex(item, raw);
+        CHECK(list[i].item.len == n && (n == 0 || memcmp(list[i].item.p, raw, n) == 0));
+        items++;
+    }
+    tamis_close(t);
+    free(text.p);
+    CHECK_THAT(images, ==, 3);
+    CHECK_THAT(items, ==, listed);
+}
+
 /* counts.txt: see make_golden.c. */
 static void test_counts(void)
 {
@@ -256,6 +352,8 @@ static const struct test tests[] = {
     {"facts", test_facts},
     {"answers", test_answers},
     {"counts", test_counts},
+    {"more answers", test_more_answers},
+    {"lists", test_lists},
     {"every truncation", test_every_truncation},
     {"truncation reads no further", test_truncation_reads_no_further},
     {"every extension", test_every_extension},

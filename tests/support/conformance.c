@@ -2,10 +2,10 @@
  * describes them. Plain C99 without libtamis, so that it runs on any machine:
  *
  *     cc -std=c99 tests/support/conformance.c -o conformance
- *     ./conformance tests/golden tests/golden/window.packed ...
+ *     ./conformance tests/golden
  *
- * Images of the kinds that the reader has must give every answer of answers.txt, at any alignment.
- * All others, and the packed files that follow, must be refused. */
+ * Images of the kinds that the reader has must give every answer of answers.txt and
+ * more-answers.txt, at any alignment. All others, and packed files, must be refused. */
 #define TAMIS_READER_IMPLEMENTATION
 #include "../../reader/tamis-reader.h"
 
@@ -66,6 +66,7 @@ static bool supported(const char *name)
 
 static tamis_reader_status expected(const char *name, bool keyed)
 {
+    if (strstr(name, ".packed") != NULL) return TAMIS_READER_ENOTIMAGE;
 #ifdef TAMIS_READER_NO_SIPHASH
     if (keyed) return TAMIS_READER_EUNSUPPORTED;
 #endif
@@ -91,7 +92,7 @@ static bool open_image(tamis_reader *r, const char *name, const uint8_t *p, size
     return tamis_reader_open_keyed(r, p, n, key) == TAMIS_READER_OK;
 }
 
-static void check_answers(const char *directory, size_t shift)
+static void check_answers(const char *directory, const char *file, size_t shift)
 {
     char path[4096], word[16], text[2 * KEY_MAX + 1], secret[64];
     static char line[1024];
@@ -100,7 +101,7 @@ static void check_answers(const char *directory, size_t shift)
     bool open = false;
     tamis_reader r;
     FILE *f;
-    snprintf(path, sizeof path, "%s/answers.txt", directory);
+    snprintf(path, sizeof path, "%s/%s", directory, file);
     f = fopen(path, "r");
     if (f == NULL) wrong("cannot be read", path);
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
@@ -125,17 +126,13 @@ static void check_answers(const char *directory, size_t shift)
 
 int main(int argc, char **argv)
 {
-    size_t shift, n;
-    int i;
-    if (argc < 2) return 2;
-    for (shift = 0; shift < 8; shift++) check_answers(argv[1], shift);
-    for (i = 2; i < argc; i++) {
-        tamis_reader r;
-        uint8_t *packed = read_file(argv[i], 0, &n);
-        if (tamis_reader_open(&r, packed, n) != TAMIS_READER_ENOTIMAGE) wrong("accepted", argv[i]);
-        free(packed);
+    size_t shift;
+    if (argc != 2) return 2;
+    for (shift = 0; shift < 8; shift++) {
+        check_answers(argv[1], "answers.txt", shift);
+        check_answers(argv[1], "more-answers.txt", shift);
     }
-    printf("%lu images, %lu answers, %lu refused, %lu failures\n", images / 8, answers / 8,
-           refusals / 8, failures);
+    printf("%lu times opened, %lu answers, %lu times refused, %lu failures\n", images, answers,
+           refusals, failures);
     return failures != 0 || images == 0 || answers == 0 || refusals == 0;
 }

@@ -34,10 +34,10 @@ def read_golden(name):
         return file.read()
 
 
-def read_answers():
+def read_answers(file):
     """name -> (secret key or None, [(was added, key, answer)])"""
     images = {}
-    for line in read_golden("answers.txt").decode().splitlines():
+    for line in read_golden(file).decode().splitlines():
         word, *rest = line.split()
         if word == "image":
             rows = []
@@ -92,6 +92,38 @@ def check_texts(images):
               "%s has texts of its keys" % name)
         found += sum(text is not None for _, text in texts)
     check(found > 10, "there are texts")
+
+
+def check_more_answers():
+    """more-answers.txt: false positives of each image, and answers of packed files."""
+    images = read_answers("more-answers.txt")
+    kinds = set()
+    for name, (key, rows) in images.items():
+        data = read_golden(name)
+        image = Image(unpack(data) if name.endswith(".packed") else data, key)
+        wrong = [k.hex() for _, k, answer in rows if image.may_contain(k) != answer]
+        check(not wrong, "%s answers as before, also for %s" % (name, wrong))
+        if any(answer and not added for added, _, answer in rows):
+            kinds.add(image.kind)
+    check(set(range(1, 13)) <= kinds, "each kind of filter has false positives")
+
+
+def check_lists(keys):
+    """lists.txt: hash, text, length, count and lower bound of each item that a top lists."""
+    lists = {}
+    for line in read_golden("lists.txt").decode().splitlines():
+        word, *rest = line.split()
+        if word == "image":
+            listed = lists[rest[0]] = {}
+        else:
+            text = {"-": b"", "?": None}[rest[0]] if rest[0] in "-?" else bytes.fromhex(rest[0])
+            listed[int(word, 16)] = (text, *map(int, rest[2:]))
+    check(len(lists) == 3, "there are lists")
+    for name, listed in lists.items():
+        top = Image(read_golden(name), keys[name]).filter
+        found = {p: (top.items.get(p), count, count - error)
+                 for p, (count, error, _, _) in top.found.items()}
+        check(found == listed, "%s lists what lists.txt has" % name)
 
 
 def check_damage(name, key):
@@ -165,14 +197,17 @@ def check_packed(name):
 
 
 def main():
-    images = read_answers()
+    images = read_answers("answers.txt")
     packed = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".packed"))
     check(len(packed) >= 4, "there are packed files")
     for name in packed:
         check_packed(name)
     on_disk = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".tamis"))
     check(on_disk == sorted(images), "answers.txt knows every image and no other")
-    check_counts({name: key for name, (key, _) in images.items()})
+    keys = {name: key for name, (key, _) in images.items()}
+    check_counts(keys)
+    check_lists(keys)
+    check_more_answers()
     check_texts(images)
     check_encodings(images)
     for name, (key, rows) in images.items():

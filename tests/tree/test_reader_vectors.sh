@@ -36,7 +36,7 @@ vectors() {
         shift 2
     fi
     try "$@" -O2 $warnings tests/support/conformance.c -o "$room/conformance" &&
-        try $emulator "$room/conformance" tests/golden tests/golden/*.packed
+        try $emulator "$room/conformance" tests/golden
 }
 
 native() {
