@@ -7,6 +7,7 @@
 #define TAMIS_KERNELS_H
 
 #include "../core/bits.h"
+#include "lines.h"
 
 #include <tamis/tamis.h>
 
@@ -16,32 +17,6 @@ struct probes {
     uint64_t m, stride;
     uint32_t k;
 };
-
-/* A full-period multiplier modulo 2^64 with good lattice structure in up to 32 dimensions (P.
- * L'Ecuyer, "Tables of linear congruential generators of different sizes and good lattice
- * structure", 1999). Stepping x by it, with the key's other 64 bits as increment, makes k probes
- * that behave as independent ones even in filters of a few hundred bits, where the usual h1 + i·h2
- * is measurably worse (docs/ACCURACY.md). */
-#define TAMIS__PROBE_MULTIPLIER UINT64_C(2862933555777941757)
-
-static inline uint64_t tamis__next_probe(uint64_t x, tamis_hash h)
-{
-    return x * TAMIS__PROBE_MULTIPLIER + h.hi;
-}
-
-/* A line of the blocked filter has 8 words of 64 bits; a key has one bit in each word. */
-#define TAMIS__LINE_BYTES 64u
-#define TAMIS__LINE_BITS 512u
-
-static inline uint64_t tamis__line_of(tamis_hash h, uint64_t lines)
-{
-    return tamis__mulhi(h.hi, lines);
-}
-
-static inline unsigned tamis__line_bit(uint64_t lo, unsigned word)
-{
-    return (unsigned)(lo >> 6 * word) & 63;
-}
 
 /* Returns the two lines of a key in a tally, which always differ. */
 static inline uint64_t tamis__tally_first(tamis_hash h, uint64_t lines)
@@ -70,13 +45,6 @@ static inline uint64_t tamis__pack(uint64_t line, tamis_hash h)
 static inline uint8_t *tamis__packed_line(uint8_t *table, uint64_t word)
 {
     return table + (word >> TAMIS__PACKED_BITS) * TAMIS__LINE_BYTES;
-}
-
-/* The compact variant has k bits anywhere in the line, with the probes of a classic filter of 512
- * bits. */
-static inline unsigned tamis__compact_bit(uint64_t x)
-{
-    return (unsigned)(x >> 55);
 }
 
 #if defined(__GNUC__)

@@ -170,6 +170,39 @@ static void test_fuse(void)
     CHECK_THAT(maybe, >, 1000);
 }
 
+/* The bits that src/kernels/lines.h gives a hash are those that the reader requires, each of
+ * them. */
+static void test_lines(void)
+{
+    static const uint64_t lines[] = {1, 2, 3, 1000};
+    static uint8_t cells[1000 * TAMIS__LINE_BYTES];
+    uint64_t state = 3;
+    for (size_t i = 0; i < 4000; i++) {
+        const tamis_hash h = {splitmix(&state), splitmix(&state)};
+        const uint32_t k = (uint32_t)(i % 17); /* 0: one bit in each word */
+        const tamis_reader r = {.cells = cells,
+                                .range = lines[i % 4],
+                                .kind = TAMIS_BLOCKED,
+                                .variant = k != 0,
+                                .k = k != 0 ? k : 8};
+        uint8_t *line = cells + tamis__line_of(h, r.range) * TAMIS__LINE_BYTES;
+        unsigned bits[16];
+        uint64_t x = h.lo;
+        for (unsigned j = 0; j < r.k; j++) {
+            bits[j] = k != 0 ? tamis__compact_bit(x) : 64 * j + tamis__line_bit(h.lo, j);
+            x = tamis__next_probe(x, h);
+            line[bits[j] / 8] |= (uint8_t)(1u << bits[j] % 8);
+        }
+        CHECK(tamis_reader_may_contain_hash(&r, h.lo, h.hi));
+        for (unsigned j = 0; j < r.k; j++) {
+            line[bits[j] / 8] ^= (uint8_t)(1u << bits[j] % 8);
+            CHECK(!tamis_reader_may_contain_hash(&r, h.lo, h.hi));
+            line[bits[j] / 8] ^= (uint8_t)(1u << bits[j] % 8);
+        }
+        memset(line, 0, TAMIS__LINE_BYTES);
+    }
+}
+
 /* --- Keys and encodings ----------------------------------------------------------------------- */
 
 static void test_caller_hashes(void)
@@ -476,6 +509,7 @@ static const struct test tests[] = {
     {"xxh3", test_xxh3},
     {"siphash", test_siphash},
     {"sums", test_sums},
+    {"lines", test_lines},
     {"blocked", test_blocked},
     {"fuse", test_fuse},
     {"caller's hashes", test_caller_hashes},
