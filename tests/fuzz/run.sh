@@ -32,7 +32,7 @@ program=build/clang/tests/fuzz_$target
 [ -x "$program" ] || { echo "$program is not built: ./run fuzz $target builds it" >&2; exit 2; }
 
 longest=2048 # most targets read a program of steps
-case $target in foreign | image | pack) longest=16384 ;; esac
+case $target in foreign | image | pack | reader) longest=16384 ;; esac
 mkdir -p "build/fuzz/$target"
 log=build/fuzz/$target.log
 # zstd and xz may allocate two gigabytes, which they never touch.
