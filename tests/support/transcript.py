@@ -79,8 +79,8 @@ def program(lines, suffix, directory, where):
     source.write_text("\n".join(lines) + "\n")
     compiler = {"c": "cc -std=c11", "cpp": "c++ -std=c++17 -Wpedantic"}[suffix]
     command = (
-        f"{compiler} -Wall -Wextra -Werror -I {SOURCE}/include {source.name} {BUILD}/libtamis.a "
-               "-lm -o page $TEST_CFLAGS && ./page")
+        f"{compiler} -Wall -Wextra -Werror -I {SOURCE}/include -I {SOURCE}/reader {source.name} "
+        f"{BUILD}/libtamis.a -lm -o page $TEST_CFLAGS && ./page")
     got = run(command, directory)
     if got and re.fullmatch(r"\[\d+\]", got[-1]):
         print(f"{where}: this program fails:\n    " + "\n    ".join(got))
