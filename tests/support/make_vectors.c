@@ -36,7 +36,7 @@ static bool answer_for(const struct recipe *r, const tamis *t, uint64_t i, uint8
     const tamis_hash h = golden_hash(i);
     uint8_t bit;
     if ((r->plan.flags & TAMIS_HASH_CALLER) == 0) {
-        *n = golden_key(i, key);
+        *n = golden_key_of(r, i, key);
         return tamis_may_contain(t, key, *n);
     }
     *n = 16;
