@@ -9,8 +9,8 @@
  *
  * and elsewhere only the second line. If that file also defines TAMIS_READER_NO_FUSE, fuse filters
  * are left out and refused; TAMIS_READER_NO_SIPHASH does the same for images with a secret key. On
- * a Cortex-M4, all of it takes less than 6 KiB of code and constants with gcc -Os, and blocked
- * filters without secret keys take 4.5 KB.
+ * a Cortex-M4 with gcc -Os, all of it takes less than 6 KiB of code and constants, and blocked
+ * filters without secret keys take 4.5 KB. No call takes more than 1,280 bytes of stack there.
  *
  *     static const unsigned char image[] = {...};     // in flash, or mapped, or read from a file
  *     tamis_reader reader;

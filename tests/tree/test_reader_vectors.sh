@@ -5,7 +5,8 @@
 #     sh tests/tree/test_reader_vectors.sh [--cross]
 #
 # With --cross, which ./run test --deep uses, it runs on emulated machines instead: little-endian
-# with 32 bits and big-endian with 64. The size of its code on a Cortex-M4 is then checked as well.
+# with 32 bits and big-endian with 64. The size of its code and its stack on a Cortex-M4 are then
+# checked as well.
 # TAMIS_SOURCE is the tree (default: the one of this script).
 set -u
 
@@ -65,10 +66,14 @@ small() {
     shift
     try arm-linux-gnueabihf-gcc -std=c99 -Os -mcpu=cortex-m4 -mthumb -mfloat-abi=soft \
         -ffreestanding $warnings "$@" -DTAMIS_READER_IMPLEMENTATION -x c -c reader/tamis-reader.h \
-        -o "$room/small.o" || return
+        -fstack-usage -o "$room/small.o" || return
     bytes=$(size "$room/small.o" | awk 'NR == 2 { print $1 + $2 + $3 }')
     echo "$bytes bytes on a Cortex-M4 with${*:+ }${*:- everything}"
     [ "$bytes" -le "$limit" ] || { echo "more than $limit"; failures=$((failures + 1)); }
+    # Nothing recurs, so no call takes more stack than all functions together.
+    stack=$(awk -F '\t' '$3 != "static" { print "unknown" } { sum += $2 } END { print sum }' \
+        "$room/small.su")
+    [ "$stack" -le 1280 ] || { echo "$stack bytes of stack"; failures=$((failures + 1)); }
 }
 
 case ${1-} in
