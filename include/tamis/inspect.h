@@ -34,6 +34,23 @@ enum { TAMIS_KEYS_UNSTATED = 0, TAMIS_KEYS_TEXT = 1, TAMIS_KEYS_INT64 = 2, TAMIS
  * states it. Returns the name of an encoding; NULL if it is not stated or not known. */
 TAMIS_API const char *tamis_encoding_name(uint32_t encoding);
 
+/* The epoch of a window (tamis_rotate_to) makes "the last hour" survive a restart. It is a number
+ * that the caller takes from a clock, and that grows by 1 whenever a generation is due:
+ *
+ *     tamis_rotate_to(t, (uint64_t)time(NULL) / 300, &why);  // every 5 minutes, before an add
+ *
+ * The image records it. The first call on a window without an epoch only records it. A later one
+ * rotates by the difference to the recorded epoch and records the new one, so a window that was
+ * not rotated for longer than its generations cover is emptied, in the time of one tamis_clear. The
+ * same epoch changes nothing, not even `generation`. Fails with
+ *   - TAMIS_EINVAL if the epoch is 0, which means "none", or below the recorded one, because the
+ *     clock was set back or counts other periods;
+ *   - TAMIS_EUNSUPPORTED if t is not a window, and TAMIS_ESEALED if it is read-only.
+ * tamis_rotate, and the rotations of a window with TAMIS_AUTO_ROTATE, come in addition and do not
+ * change the epoch. tamis_copy and packed files keep it. tamis_clear drops it, since it dates the
+ * keys. tamis_merge requires equal epochs if both windows have one (else TAMIS_EMISMATCH); if only
+ * one has an epoch, the result has it. */
+
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */
 
@@ -105,6 +122,7 @@ typedef struct tamis_facts {
     uint32_t encoding;     /* of the keys: TAMIS_KEYS_..., as planned or merged. A greater number is
                             * from a newer library: then any bytes are keys, as if not stated     */
     uint32_t key_width;    /* the length that every key must have, in bytes; 0: any length        */
+    uint64_t epoch;        /* window: of the last tamis_rotate_to; 0: none                        */
 } tamis_facts;
 #define TAMIS_FACTS_INIT TAMIS_INIT(tamis_facts)
 
@@ -115,7 +133,7 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* Reports what is known without reading the cells, in constant time and without allocating. Sets
  * kind, hash, k, format, m, seed, generation, cell_bits, sections, the flags, bytes, items,
- * planned_items, fpr_planned, key_id, encoding and key_width, and for sketches conservative,
+ * planned_items, fpr_planned, key_id, encoding, key_width and epoch, and for sketches conservative,
  * weight, error, entries, inner_kind and generations. All other fields become 0. overfull is judged
  * by `items` alone: for pair and window, and after a merge, it may differ from what tamis_info
  * reports. Fails only if struct_size is wrong (TAMIS_EINVAL). */

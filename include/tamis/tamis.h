@@ -288,6 +288,8 @@ TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size
                                          uint8_t *absent_bits, tamis_error *why);
 /* Makes a window forget its oldest generation and begin a new one. Others: TAMIS_EUNSUPPORTED.   */
 TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
+/* Rotates a window as often as is due and records the epoch in the image: see inspect.h.         */
+TAMIS_API tamis_status tamis_rotate_to(tamis *t, uint64_t epoch, tamis_error *why);
 /* Makes `into` the union of both, bit for bit as if it had all the keys. For bloom, partitioned,
  * blocked, counting, windows and sketches (count.h). Fails with TAMIS_EMISMATCH unless kind, shape,
  * hash and seed or secret key are equal, and the encoding if both state one, with TAMIS_EINVAL if

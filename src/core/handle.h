@@ -24,6 +24,7 @@ struct tamis {
     double planned_fpr;     /* 0 in a sketch */
     double planned_error;   /* sketches: the error bound, as a share of the weight; 1: no bound */
     uint64_t generation;    /* of the file the content came from; 0: none */
+    uint64_t epoch;         /* windows: of tamis_rotate_to; 0: none */
     bool changed;           /* since then, so that the content belongs to the next generation */
     bool steady;            /* TAMIS_STEADY */
     bool items_estimated;

@@ -4,6 +4,7 @@
 #include "bulk.h"
 #include "encoding.h"
 #include "error.h"
+#include "generations.h"
 #include "handle.h"
 
 /* --- Adding ----------------------------------------------------------------------------------- */
@@ -297,13 +298,36 @@ tamis_status tamis_remove_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t 
     return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
 }
 
+/* More rotations than there are generations forget no more. */
+static void rotate_times(tamis *t, uint64_t times)
+{
+    const uint64_t most = tamis__generations(&t->body);
+    for (uint64_t i = 0; i < times && i < most; i++) t->kind->rotate(&t->body);
+    tamis__noise_drop(t);
+    tamis__sum_totals(t);
+}
+
 tamis_status tamis_rotate(tamis *t, tamis_error *why)
 {
     if (t->kind->rotate == NULL)
         return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
-    t->kind->rotate(&t->body);
-    tamis__noise_drop(t);
-    tamis__sum_totals(t);
+    rotate_times(t, 1);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_rotate_to(tamis *t, uint64_t epoch, tamis_error *why)
+{
+    if (t->kind->rotate == NULL)
+        return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
+    if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
+    if (epoch == 0) return tamis__fail(why, TAMIS_EINVAL, "epoch 0 means that there is none");
+    if (epoch < t->epoch)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "epoch %llu is in the past: the window is at epoch %llu",
+                           (unsigned long long)epoch, (unsigned long long)t->epoch);
+    if (epoch == t->epoch) return TAMIS_OK;
+    rotate_times(t, t->epoch == 0 ? 0 : epoch - t->epoch);
+    t->epoch = epoch;
     return TAMIS_OK;
 }

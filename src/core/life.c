@@ -197,6 +197,7 @@ tamis_status tamis_clear(tamis *t)
     t->weight = 0;
     t->body.summed = false;
     t->items_estimated = false;
+    t->epoch = 0; /* it dated the keys */
     t->changed = true;
     memset(&t->watch, 0, sizeof t->watch);
     tamis__noise_drop(t);

@@ -76,6 +76,11 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
                                   into->kind->name);
     tamis_status s = check_alike(into, from, why);
     if (s != TAMIS_OK) return s;
+    if (into->epoch != 0 && from->epoch != 0 && into->epoch != from->epoch)
+        return tamis__fail(why, TAMIS_EMISMATCH,
+                           "the windows are at the epochs %llu and %llu; rotate both to the same "
+                           "epoch first",
+                           (unsigned long long)into->epoch, (unsigned long long)from->epoch);
     if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
     const struct count c = count_union(into, from);
     if (into->strict && c.least > (double)into->planned_items)
@@ -92,6 +97,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
     into->watch.suspect = into->watch.suspect || from->watch.suspect;
     if (into->stated == 0) tamis__state_keys(into, from->stated);
+    if (into->epoch == 0) into->epoch = from->epoch;
     into->changed = true;
     return TAMIS_OK;
 }

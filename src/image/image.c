@@ -45,7 +45,8 @@ enum {
     H_ITEMS = 56,
     H_PLANNED_ITEMS = 64,
     H_PLANNED_RATE = 72,
-    H_ZERO_16 = 80,
+    H_EPOCH = 80,
+    H_ZERO_8 = 88,
     H_GENERATION = 96,
     H_SECTIONS = 104,
     H_ZERO_4 = 108,
@@ -66,7 +67,7 @@ enum {
     E_OFFSET = 48,
     E_LENGTH = 56
 };
-enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4 };
+enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4, FLAG_EPOCH = 8 };
 enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2, SHIFT_STATED = 8 };
 
 static const uint8_t image_magic[8] = TAMIS_IMAGE_MAGIC;
@@ -181,7 +182,8 @@ static double *header_rate(tamis *t)
 static void image_put_header(uint8_t *h, const tamis *t)
 {
     const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u) |
-                               (t->body.turn_at != 0 ? FLAG_TURNING : 0u);
+                               (t->body.turn_at != 0 ? FLAG_TURNING : 0u) |
+                               (t->epoch != 0 ? FLAG_EPOCH : 0u);
     const uint64_t generation = tamis__generation(t);
     const double planned = tamis__sketch(t) != NULL ? t->planned_error : t->planned_fpr;
     uint64_t rate;
@@ -201,6 +203,7 @@ static void image_put_header(uint8_t *h, const tamis *t)
     tamis__put64(h + H_ITEMS, header_items(t));
     tamis__put64(h + H_PLANNED_ITEMS, t->planned_items);
     tamis__put64(h + H_PLANNED_RATE, rate);
+    tamis__put64(h + H_EPOCH, t->epoch);
     tamis__put64(h + H_GENERATION, generation < MAX_GENERATION ? generation : MAX_GENERATION);
     tamis__put32(h + H_SECTIONS, t->body.count);
     tamis__put64(h + H_TOTAL, tamis_image_size(t));
@@ -380,8 +383,8 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
         return tamis__corrupt(why, H_IGNORE, "the width of the keys does not fit their encoding");
     if (tamis__get64(h + H_GENERATION) < 1 || tamis__get64(h + H_GENERATION) > MAX_GENERATION)
         return tamis__corrupt(why, H_GENERATION, "the generation is wrong");
-    if (!all_zero(h + H_ZERO_16, 16) || !all_zero(h + H_ZERO_4, 4))
-        return tamis__corrupt(why, H_ZERO_16, "a reserved field is not zero");
+    if (!all_zero(h + H_ZERO_8, 8) || !all_zero(h + H_ZERO_4, 4))
+        return tamis__corrupt(why, H_ZERO_8, "a reserved field is not zero");
     return TAMIS_OK;
 }
 
@@ -537,10 +540,15 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
                               "this filter is marked as turning, but has "
                               "no generations that rotate");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
+    t->epoch = tamis__get64(h + H_EPOCH);
+    if ((t->epoch != 0) != ((flags & FLAG_EPOCH) != 0))
+        return tamis__corrupt(why, H_EPOCH, "the epoch and its flag do not fit together");
+    if (t->epoch != 0 && t->kind->rotate == NULL)
+        return tamis__corrupt(why, H_EPOCH, "an epoch, but no generations that rotate");
     if (t->strict && (t->kind->accepts & TAMIS_STRICT) == 0)
         return tamis__corrupt(why, H_READ_ONLY,
                               "this filter is marked as strict, but its kind is never full");
-    t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING)) != 0 ||
+    t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING | FLAG_EPOCH)) != 0 ||
                tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
     t->read_only = t->sealed || t->newer;
     return set_hasher(t, h, o, why);

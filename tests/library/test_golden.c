@@ -65,6 +65,7 @@ static void test_facts(void)
         CHECK((f.items == 0) == (r->keys == 0));
         CHECK_THAT(f.encoding, ==, r->plan.encoding);
         CHECK_THAT(f.key_width, ==, golden_width(r));
+        CHECK_THAT(f.epoch, ==, (r->also & GOLDEN_EPOCHS) != 0 ? GOLDEN_EPOCH + 1 : 0);
         tamis_close(t);
         free(golden.p);
     }

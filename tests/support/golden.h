@@ -14,12 +14,13 @@
 enum {
     GOLDEN_KEYED = 1, /* under golden_secret */
     GOLDEN_SEALED = 2,
-    GOLDEN_MERGED = 4,    /* of two halves */
-    GOLDEN_AGAIN = 8,     /* half of the keys, written, loaded, the other half: generation 2 */
-    GOLDEN_REMOVED = 16,  /* other keys were added before and removed after */
-    GOLDEN_ROTATED = 32,  /* after the first half */
-    GOLDEN_WEIGHED = 64,  /* keys have weights, every seventh a huge one */
-    GOLDEN_RELEASED = 128 /* with epsilon 2, and noise that is always the same */
+    GOLDEN_MERGED = 4,     /* of two halves */
+    GOLDEN_AGAIN = 8,      /* half of the keys, written, loaded, the other half: generation 2 */
+    GOLDEN_REMOVED = 16,   /* other keys were added before and removed after */
+    GOLDEN_ROTATED = 32,   /* after the first half */
+    GOLDEN_WEIGHED = 64,   /* keys have weights, every seventh a huge one */
+    GOLDEN_RELEASED = 128, /* with epsilon 2, and noise that is always the same */
+    GOLDEN_EPOCHS = 256    /* the first half at GOLDEN_EPOCH, the second in the next epoch */
 };
 
 struct recipe {
@@ -34,6 +35,7 @@ struct recipe {
         .struct_size = sizeof(tamis_plan), __VA_ARGS__                                             \
     }
 #define GOLDEN_SEED UINT64_C(0x0123456789abcdef)
+#define GOLDEN_EPOCH UINT64_C(0x89abcdef01234567)
 
 /* Shapes are given, so that a better planner changes none of them. Rates are high, so that the
  * 64 absent keys meet some false positives. */
@@ -198,6 +200,17 @@ static const struct recipe recipes[] = {
      GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 1001, .k = 1, .encoding = TAMIS_KEYS_FIXED,
                  .key_width = 5),
      100, GOLDEN_RELEASED},
+    /* Windows that record an epoch. */
+    {"window-epoch.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 300, .m = 1024, .generations = 3), 150,
+     GOLDEN_EPOCHS},
+    {"window-epoch-turning-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_AUTO_ROTATE, .items = 150, .m = 333, .k = 4,
+                 .generations = 3, .inner_kind = TAMIS_BLOOM),
+     100, GOLDEN_EPOCHS | GOLDEN_KEYED | GOLDEN_SEALED},
+    {"window-of-tally-epoch-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .m = 56 * 3, .generations = 3, .inner_kind = TAMIS_TALLY),
+     100, GOLDEN_WEIGHED | GOLDEN_EPOCHS | GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -212,6 +225,9 @@ static const struct recipe packed_recipes[] = {
      60, GOLDEN_ROTATED},
     {"ribbon-keyed.packed", GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 1500, .fpr = 0.07), 1500,
      GOLDEN_SEALED | GOLDEN_KEYED}, /* a stored frame */
+    {"window-epoch.packed",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 300, .m = 2048, .generations = 3), 60,
+     GOLDEN_EPOCHS},
 };
 #define PACKED_RECIPES (sizeof packed_recipes / sizeof *packed_recipes)
 
@@ -346,9 +362,12 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     tamis *t = NULL;
     tamis_status s = tamis_create(&r->plan, &o, &t, NULL);
     const bool removed = (r->also & GOLDEN_REMOVED) != 0;
+    const bool epochs = (r->also & GOLDEN_EPOCHS) != 0;
     if (s == TAMIS_OK && removed) s = golden_add(t, r, GOLDEN_GONE, GOLDEN_GONE + 40);
+    if (s == TAMIS_OK && epochs) s = tamis_rotate_to(t, GOLDEN_EPOCH, NULL);
     if (s == TAMIS_OK) s = golden_add(t, r, 0, r->keys / 2);
     if (s == TAMIS_OK && (r->also & GOLDEN_ROTATED) != 0) s = tamis_rotate(t, NULL);
+    if (s == TAMIS_OK && epochs) s = tamis_rotate_to(t, GOLDEN_EPOCH + 1, NULL);
     if (s == TAMIS_OK) s = golden_second_half(&t, r);
     for (uint64_t i = 0; s == TAMIS_OK && i < r->plan.excluded; i++) {
         uint8_t key[GOLDEN_KEY_MAX];

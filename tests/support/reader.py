@@ -22,7 +22,7 @@ KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6
          32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 ENCODINGS = {0: "not stated", 1: "text", 2: "int64le", 3: "fixed", 4: "sha256", 5: "caller"}
-HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
+HEADER = struct.Struct("<8sHHIIIIHHQ16sQQdQQQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
 
 
@@ -427,8 +427,8 @@ class Image:
     def read_header(self):
         (magic, self.read_version, self.write_version, header_length, self.refuse, self.read_only,
          self.ignore, self.hash, self.kind, self.seed, self.key_id, self.items, self.planned_items,
-         self.planned_rate, self.zero_16, self.generation, self.count, self.zero_4, self.total,
-         self.root) = HEADER.unpack_from(self.data)
+         self.planned_rate, self.epoch, self.zero_8, self.generation, self.count, self.zero_4,
+         self.total, self.root) = HEADER.unpack_from(self.data)
         need(magic == b"\x89TAMIS\r\n", "magic")
         need(self.read_version >= 1, "read version")
         if self.read_version > 1:
@@ -475,16 +475,18 @@ class Image:
         need(self.hash == 1 or self.seed == 0, "seed")
         need(self.hash == 2 or self.key_id == bytes(16), "key id")
         need(self.planned_items >= 1 and 0 < self.planned_rate <= 1, "plan")
-        need(self.zero_16 == bytes(16) and self.zero_4 == 0, "zero fields of the header")
+        need(self.zero_8 == 0 and self.zero_4 == 0, "zero fields of the header")
         need(self.generation >= 1, "generation")
         self.sealed, self.strict = bool(self.read_only & 1), bool(self.read_only & 2)
         need(self.kind != 12 or self.sealed and not self.strict, "a release is sealed")
         need(self.read_only & 4 == 0 or self.kind == 7, "turning")
         need(not self.strict or self.kind < 32, "strict")
+        need((self.epoch != 0) == bool(self.read_only & 8), "epoch and its flag")
+        need(self.epoch == 0 or self.kind == 7, "an epoch")
         self.encoding, width = self.ignore >> 8 & 255, self.ignore >> 16
         need(self.encoding > 5 or (width > 0) == (self.encoding == 3), "width of the keys")
         self.key_width = {2: 8, 3: width, 4: 32}.get(self.encoding, 0)
-        self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
+        self.changeable = self.write_version == 1 and self.read_only & ~14 == 0
 
     def check_shape(self):
         lists = self.count > 1 and self.sections[1][0] == 6

@@ -476,6 +476,12 @@ static tamis_status v_rotate(struct scene *s)
     return tamis_rotate(s->t, &s->why);
 }
 
+static tamis_status v_rotate_to(struct scene *s)
+{
+    const tamis_status first = tamis_rotate_to(s->t, 7, &s->why);
+    return first == TAMIS_OK ? tamis_rotate_to(s->t, 9, &s->why) : first;
+}
+
 static tamis_status v_merge(struct scene *s)
 {
     return tamis_merge(s->t, s->other, &s->why);
@@ -593,6 +599,7 @@ static const struct verb {
     {"remove hashes", v_remove_hashes, 0},
     {"remove hash64", v_remove_hash64, 0},
     {"rotate", v_rotate, 0},
+    {"rotate to", v_rotate_to, 0},
     {"merge", v_merge, FAILS},
     {"compare", v_compare, 0},
     {"clear", v_clear, 0},
