@@ -103,7 +103,9 @@ bool cluster_set_info(struct cluster_set *s, tamis_facts *facts);
  * meanwhile. */
 bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from, unsigned n,
                        bool once);
-bool cluster_set_rotate(struct cluster_set *s);
+/* Rotates every shard: once, or, with an epoch other than 0, to that epoch. Only the latter is
+ * repeated when a server fails meanwhile. */
+bool cluster_set_rotate(struct cluster_set *s, uint64_t epoch);
 /* Calls `heavy` for the n most frequent items of every shard, in any order. `heavy` returns false
  * when memory runs out. With an older module the hash is 0, and counts are as those of a batch. */
 bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,

@@ -60,7 +60,7 @@ static int argument_type(const char *word)
         {REDIS_ARGUMENT_DOUBLE, " error_rate error probability decay rate delta "},
         {REDIS_ARGUMENT_INTEGER,
          " capacity expansion iterator bucketsize maxiterations width depth cell_size increment "
-         "numkeys weight k n items bytes m seed cellbits generations excluded "},
+         "numkeys weight k n items bytes m seed cellbits generations excluded epoch "},
     };
     const size_t len = strlen(word);
     for (size_t i = 0; len > 0 && i < sizeof types / sizeof *types; i++)

@@ -157,8 +157,8 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
       "Names items that must never be taken for members, in kind exact")                           \
     X(tamis_seal, "TAMIS.SEAL", "0.1.0", 2, WRITES, WRITE, "key",                                  \
       "Seals a filter of a sealed kind, which is then read-only")                                  \
-    X(tamis_rotate, "TAMIS.ROTATE", "0.1.0", 2, WRITES, WRITE, "key",                              \
-      "Drops the oldest generation of a window")                                                   \
+    X(tamis_rotate, "TAMIS.ROTATE", "0.1.0", -2, WRITES, WRITE, "key [TO epoch]",                  \
+      "Drops the oldest generation of a window; with TO, one for each epoch since the last")       \
     X(tamis_merge, "TAMIS.MERGE", "0.1.0", -3, WRITES, ALL, "destination source [source ...]",     \
       "Stores the union of filters or sketches of equal shape")                                    \
     X(tamis_info, "TAMIS.INFO", "0.1.0", 2, SCANS, READ, "key",                                    \

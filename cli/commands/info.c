@@ -110,6 +110,7 @@ static void print_facts_json(const char *path, const tamis_facts *f)
     if (!counts) json_number("overflow", f->overflow);
     json_count("sections", f->sections);
     if (!counts) json_bool("turning", f->auto_rotate);
+    if (f->epoch != 0) json_count("epoch", f->epoch);
     json_count("generation", f->generation);
     json_count("format", f->format);
     json_close('}');
@@ -150,6 +151,11 @@ void print_bound(const tamis_facts *f)
         printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
 }
 
+static void print_epoch(const tamis_facts *f)
+{
+    if (f->epoch != 0) printf("  epoch     %llu\n", (unsigned long long)f->epoch);
+}
+
 static void print_cells(const tamis_facts *f)
 {
     if (is_sealed_kind(f->kind)) /* no cell is empty: all are part of one solution */
@@ -167,6 +173,7 @@ static void print_cells(const tamis_facts *f)
         printf("; %u generations%s", f->sections,
                f->auto_rotate ? " that rotate by themselves" : "");
     putchar('\n');
+    print_epoch(f);
 }
 
 /* Nothing for a filter that does not state how its keys are encoded. */
@@ -229,6 +236,7 @@ static void print_weights(const char *path, const tamis_facts *f)
     printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
            f->cell_bits, f->k);
     printf("%s saturated\n", f->saturated != 0 ? grouped(f->saturated) : "none");
+    print_epoch(f);
     print_hash(f);
 }
 

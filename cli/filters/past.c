@@ -1,9 +1,9 @@
-/* A window of time turns when a share of its time has passed, also between two runs: the time of
- * the last turn is the modification time of its file. A copy with a later modification time forgets
- * later than it should, never too early. So does a clock that was set back. */
+/* A window of time turns when a share of its time has passed, also between two runs, because its
+ * file records the epoch. While a clock that was set back is behind, nothing is forgotten. */
 #include "past.h"
 
 #include "../frame/output.h"
+#include "epoch.h"
 #include "filter.h"
 #include "rate.h"
 #include "request.h"
@@ -11,12 +11,9 @@
 #include <tamis/inspect.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_FPR 1e-6
@@ -126,60 +123,48 @@ bool past_check(const struct args *a)
 
 /* --- Time ------------------------------------------------------------------------------------- */
 
-static double clock_time(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* No state can have an epoch from before epochs existed: 2026-01-01. */
+#define FIRST_EPOCHS 1767225600.0
 
 static void start_turning(struct past *p, double seconds, uint32_t generations)
 {
-    p->generations = generations;
     p->turn_seconds = seconds / (generations - 1);
-    p->turned = clock_time(CLOCK_MONOTONIC);
 }
 
 bool past_turn(struct past *p)
 {
     if (p->turn_seconds <= 0) return true;
     tamis_error why;
-    const double late = clock_time(CLOCK_MONOTONIC) - p->turned;
-    if (late < p->turn_seconds) return true;
-    const double turns = floor(late / p->turn_seconds);
-    for (uint32_t i = 0; i < p->generations && i < turns; i++) { /* more turns forget no more */
-        if (tamis_rotate(p->t, &why) == TAMIS_OK) continue;
-        complain(p->a->uniq.state, "cannot drop the oldest generation: %s", why.text);
-        return false;
+    const uint64_t now = epoch_now(p->turn_seconds);
+    if (now <= p->epoch) return true; /* the clock may be behind, but not by much: see take_epoch */
+    if (tamis_rotate_to(p->t, now, &why) == TAMIS_OK) {
+        p->epoch = now;
+        return true;
     }
-    p->turned += turns * p->turn_seconds;
-    return true;
-}
-
-/* Takes the time of the last turn from the file. False after a message. */
-static bool take_time(struct past *p)
-{
-    struct stat st;
-    if (stat(p->a->uniq.state, &st) != 0) {
-        complain(p->a->uniq.state, "cannot read its modification time: %s", strerror(errno));
-        return false;
-    }
-    const double then = (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
-    p->turned -= fmax(clock_time(CLOCK_REALTIME) - then, 0);
-    return true;
-}
-
-static bool put_time(const struct past *p)
-{
-    const double ago = clock_time(CLOCK_MONOTONIC) - p->turned;
-    const double then = fmax(clock_time(CLOCK_REALTIME) - ago, 0), seconds = floor(then);
-    const struct timespec times[2] = {
-        {.tv_nsec = UTIME_OMIT},
-        {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (then - seconds))}};
-    if (utimensat(AT_FDCWD, p->a->uniq.state, times, 0) == 0) return true;
-    complain(p->a->uniq.state, "saved, but without the time of its last rotation: %s",
-             strerror(errno));
+    complain(p->a->uniq.state, "cannot drop the oldest generation: %s", why.text);
     return false;
+}
+
+/* Takes the epoch of the state, which counts in thirds of --window. If that is another time than
+ * before, the state seems to be in the future or from a distant past. False after a message. */
+static bool take_epoch(struct past *p, const tamis_facts *f)
+{
+    const uint64_t now = epoch_now(p->turn_seconds);
+    p->epoch = f->epoch;
+    if (f->epoch > now && f->epoch - now > f->sections) {
+        complain(p->a->uniq.state,
+                 "this state is at epoch %llu, but the clock and --window %s give %llu: the clock "
+                 "was set back, or --window was shorter before",
+                 (unsigned long long)f->epoch, p->a->uniq.window, (unsigned long long)now);
+        return false;
+    }
+    if (f->epoch != 0 && f->items != 0 && now > f->epoch && now - f->epoch >= f->sections &&
+        (double)f->epoch * p->turn_seconds < FIRST_EPOCHS && !p->a->quiet)
+        complain(p->a->uniq.state,
+                 "everything in this state is forgotten: its epoch %llu is long past, or --window "
+                 "was longer before",
+                 (unsigned long long)f->epoch);
+    return true;
 }
 
 bool past_create(struct past *p)
@@ -204,8 +189,9 @@ bool past_create(struct past *p)
         return false;
     }
     p->asked = fmax(p->asked, plan.fpr);
-    if (seconds > 0) start_turning(p, seconds, plan.generations);
-    return true;
+    if (seconds <= 0) return true;
+    start_turning(p, seconds, plan.generations);
+    return past_turn(p);
 }
 
 /* --- The file of --state ---------------------------------------------------------------------- */
@@ -318,7 +304,7 @@ bool past_open(struct past *p)
     p->asked = rate_asked(&f, p->a->plan.fpr, DEFAULT_FPR);
     if (seconds <= 0) return true;
     start_turning(p, seconds, f.sections);
-    return take_time(p) && past_turn(p);
+    return take_epoch(p, &f) && past_turn(p);
 }
 
 bool past_save(struct past *p)
@@ -330,6 +316,5 @@ bool past_save(struct past *p)
                        "these lines are not remembered");
         return false;
     }
-    if (save_filter(p->t, path, p->opened) != EXIT_FOUND) return false;
-    return p->turn_seconds <= 0 || put_time(p);
+    return save_filter(p->t, path, p->opened) == EXIT_FOUND;
 }

@@ -9,11 +9,11 @@
 
 struct past {
     const struct args *a;
-    tamis *t;                    /* NULL before past_create or past_open */
-    double asked;                /* the rate that it was made for */
-    uint32_t generations;        /* of a window */
-    double turn_seconds, turned; /* of a window of time; else 0 */
-    bool opened;                 /* from the file of --state */
+    tamis *t;            /* NULL before past_create or past_open */
+    double asked;        /* the rate that it was made for */
+    double turn_seconds; /* of a window of time; else 0 */
+    uint64_t epoch;      /* of a window of time */
+    bool opened;         /* from the file of --state */
 };
 
 /* Makes a new filter; false after a message. */

@@ -73,6 +73,11 @@ struct uniq_args {
     const char *state, *window;
 };
 
+struct rotate_args {
+    uint64_t to;  /* an epoch */
+    double every; /* seconds */
+};
+
 struct top_args {
     uint64_t most;
     double min;
@@ -134,6 +139,7 @@ struct args {
     struct select_args select;
     struct check_args check;
     struct uniq_args uniq;
+    struct rotate_args rotate;
     struct top_args top;
     struct release_args release;
     struct picture_args picture;

@@ -143,6 +143,9 @@ const struct option options[] = {
     {0, "window", "W", TEXT, AT(uniq.window),
      "remember only the last W distinct lines (1000, 1M), or, if W is a time (30s, 5m, 1h, 1d), "
      "each line for that time and up to a third longer"},
+    {0, "every", "TIME", SECONDS, AT(rotate.every),
+     "rotate as often as is due since the last time, if each generation covers TIME (5m, 1h). The "
+     "epoch is the number of such periods since 1970. The first time, it is only recorded"},
     {0, "keys", "N", COUNT, AT(keys),
      "number of random keys to look up (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(work.threads), "number of threads (default: one per processor)"},
@@ -296,6 +299,10 @@ const struct own_option own_options[] = {
      {'q', "quiet", NULL, FLAG, AT(quiet),
       "print no results and no progress. Errors are still printed, and so is a warning if the "
       "hashes are not uniform"}},
+    {"rotate",
+     {0, "to", "EPOCH", COUNT, AT(rotate.to),
+      "like --every, with an epoch of your own: a number that grows by 1 whenever a generation is "
+      "due"}},
     {"remove,rotate,merge",
      {0, "wait", "N", COUNT, AT(redis.replicas),
       "redis://: finish when N replicas have confirmed the change"}},
@@ -385,8 +392,14 @@ const struct command commands[] = {
     {"rotate", "FILTER...", "start a new generation of a window and drop the oldest",
      "Run it at regular intervals, for example from cron. For a window of the last day, build it "
      "with 25 generations and rotate it every hour. If several filters are named, all of them are "
-     "tried before the first is changed. No secret key is needed.",
-     "tamis rotate seen-today.tamis", "wait timeout quiet", 1, run_rotate},
+     "tried before the first is changed. No secret key is needed.\n"
+     "\n"
+     "With --every the number of runs does not matter: 'tamis rotate --every 1h' rotates once for "
+     "each full hour of the clock since the last rotation, and not at all within the same hour. "
+     "The file records the hour as its epoch, which 'tamis info' prints. If the epoch is in the "
+     "past, because the clock was set back or TIME was shorter before, nothing is rotated and the "
+     "exit status is 2.",
+     "tamis rotate --every 1h seen-today.tamis", "every to wait timeout quiet", 1, run_rotate},
     {"compact", "FILTER [FILE...]", "rebuild a filter from the lines that remain",
      "Reads the files, or standard input, which must contain every line that is to stay in "
      "FILTER, and builds the filter again from them. It keeps its plan (a growing filter keeps "
@@ -455,8 +468,11 @@ const struct command commands[] = {
      "\n"
      "--state continues where an earlier run stopped. Other options must have the values with "
      "which the state was made, or be omitted. SIGINT, SIGTERM and SIGHUP then end the input, and "
-     "the state is saved. A window of time also forgets lines while no uniq runs: the file's "
-     "modification time records when the window last rotated.",
+     "the state is saved. A window of time also forgets lines while no uniq runs, because the "
+     "state "
+     "records its epoch: a third of the time is a generation, as with 'tamis rotate --every'. If "
+     "the clock is behind the state, nothing is forgotten; if it is behind by more than the whole "
+     "window, uniq fails.",
      "tamis uniq --field 1 -t ' ' access-urls.txt",
      "items fpr bytes kind exact-until state invert window field delimiter total json seed "
      "key-file null raw threads quiet",

@@ -1,5 +1,6 @@
 /* info, merge, rotate and top for whole sets at redis:// addresses. */
 #include "../commands/info.h"
+#include "../commands/rotate.h"
 #include "../filters/filter.h"
 #include "../filters/rate.h"
 #include "../filters/request.h"
@@ -408,11 +409,13 @@ int remote_merge(const struct args *a)
 int remote_rotate(const struct args *a)
 {
     int status = EXIT_FOUND;
+    uint64_t epoch;
+    if (!epoch_asked(a, &epoch)) return EXIT_ERROR;
     for (int i = 0; i < a->n_words; i++) {
         struct remote r = {0};
         if (!remote_open(a, a->words[i], &r))
             status = EXIT_ERROR;
-        else if (!cluster_set_rotate(r.s))
+        else if (!cluster_set_rotate(r.s, epoch))
             status = remote_complain(&r);
         remote_close(&r);
     }

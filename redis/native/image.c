@@ -212,7 +212,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         const char *encoding = tamis_encoding_name(f.encoding);
         const bool stated = f.encoding != TAMIS_KEYS_UNSTATED;
         if (encoding == NULL) encoding = "unknown";
-        redis.ReplyWithMap(ctx, stated ? 29 : 27);
+        redis.ReplyWithMap(ctx, stated ? 30 : 28);
         redis.ReplyWithSimpleString(ctx, "kind");
         redis.ReplyWithStringBuffer(ctx, name, strlen(name));
         redis.ReplyWithSimpleString(ctx, "inner-kind");
@@ -242,6 +242,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         truth_field(ctx, "collecting", f.collecting);
         truth_field(ctx, "conservative", f.conservative);
         truth_field(ctx, "hash-suspect", f.hash_suspect);
+        redis_field(ctx, "epoch", (long long)f.epoch);
         if (stated) {
             redis.ReplyWithSimpleString(ctx, "encoding");
             redis.ReplyWithStringBuffer(ctx, encoding, strlen(encoding));

@@ -534,8 +534,20 @@ int redis_tamis_rotate(redis_ctx *ctx, redis_string **argv, int argc)
 {
     struct redis_open open;
     tamis_error why;
-    (void)argc;
+    long long epoch = 0;
+    const bool to = argc == 4 && redis_is(argv[2], "TO");
+    if (argc != 2 && argc != 4) return redis.WrongArity(ctx);
+    if (argc == 4 && !to) return native_say(ctx, "expected TAMIS.ROTATE key TO epoch");
+    if (to && (!redis_number(argv[3], &epoch) || epoch < 1))
+        return native_say(ctx, "invalid epoch; it is an integer from 1 to 2^63 - 1");
     tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    return finish_all_or_none(ctx, argv[1], &open, tamis_rotate(t, &why), &why, "tamis.rotate");
+    tamis_facts before = {.struct_size = sizeof before};
+    tamis_stat(t, &before);
+    const tamis_status s = to ? tamis_rotate_to(t, (uint64_t)epoch, &why) : tamis_rotate(t, &why);
+    if (s != TAMIS_OK || !to || before.epoch != (uint64_t)epoch)
+        return finish_all_or_none(ctx, argv[1], &open, s, &why, "tamis.rotate");
+    redis_ok(ctx); /* nothing has changed */
+    redis_close_key(&open);
+    return REDIS_OK;
 }

@@ -97,6 +97,46 @@ $ tamis rotate w.tamis && tamis check -c w.tamis all
 $ tamis rotate w.tamis && tamis check -c w.tamis all
 0
 [1]
+
+# By epochs: as often as is due, and not at all within an epoch. The first one is only recorded.
+$ seq 1000 | tamis build --kind window -o e.tamis && tamis rotate --to 100 e.tamis && tamis check -c e.tamis all
+1000
+$ tamis rotate --to 103 e.tamis && tamis check -c e.tamis all && tamis info e.tamis | grep -A 9 generations
+1000
+  bits      11.3 % set; m = 13,312, k = 8; 4 generations
+  epoch     103
+  hash      xxh3-128, seed 0
+  file      format 1, generation 3
+$ cp e.tamis same; tamis rotate --to 103 e.tamis && cmp e.tamis same && tamis rotate --to 102 e.tamis; cmp e.tamis same
+tamis: e.tamis: epoch 102 is in the past: the window is at epoch 103
+$ tamis info --json e.tamis | grep -o '"epoch": [0-9]*'
+"epoch": 103
+$ tamis rotate --to 104 e.tamis && tamis check -c e.tamis all
+0
+[1]
+$ tamis rotate --every 1d e.tamis && cp e.tamis same && tamis rotate --every 1d e.tamis && cmp e.tamis same && tamis rotate --every 30d e.tamis 2>&1 | sed 's/[0-9][0-9]*/N/g'
+tamis: e.tamis: epoch N is in the past: the window is at epoch N
+$ tamis rotate --every 1d --to 5 e.tamis
+tamis: rotate: --every and --to cannot be combined
+[2]
+$ tamis rotate --to 0 e.tamis
+tamis: --to: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]
+$ tamis rotate --every 0s e.tamis
+tamis: --every: '0s' is not a time, like 0.5, 500ms, 30s or 5m
+[2]
+$ tamis rotate --to 5 b.tamis
+tamis: b.tamis: blocked filters cannot rotate; use the kind window: tamis build --kind window
+[2]
+$ seq 9 | tamis count --kind window --inner tally --bytes 16KiB -o h.tamis && tamis rotate --to 7 h.tamis && tamis rotate --to 8 h.tamis && tamis freq h.tamis 9 && tamis info h.tamis | grep -A 1 cells
+         1  1..1              9
+  cells     0.3 % in use; m = 3,360 of 8 bits, k = 4; none saturated
+  epoch     8
+$ cp h.tamis h2.tamis && tamis rotate --to 9 h2.tamis && tamis merge -o h3.tamis h.tamis h2.tamis
+tamis: h2.tamis: cannot be merged with h.tamis: the windows are at the epochs 8 and 9; rotate both to the same epoch first
+[2]
+
+# Windows that rotate by themselves.
 $ tamis build --kind window --turning --items 400 --fpr 0.0001 --generations 4 -o t.tamis all && tamis info t.tamis
 t.tamis: window filter
   items     400 of 400 planned

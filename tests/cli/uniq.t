@@ -73,32 +73,50 @@ $ tamis uniq --window 1h --items 40000 --total list && tamis uniq --window 1h --
 40000
 40000
 
-# It forgets between runs as well: the time of the file is when it was last rotated. It rotates
-# every 20 minutes, and remembers for 60 to 80.
-$ seq 3 | tamis uniq --window 1h --items 100 --state hour.tamis --total; seq 4 | tamis uniq --window 1h --state hour.tamis
+# It forgets between runs as well: the state records its epoch. It rotates every third of the time.
+# ./past lets periods of ten days pass.
+$ printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$TAMIS_SOURCE/tests/support/past_epoch.py" "$@"\n' > past; chmod +x past
+$ seq 3 | tamis uniq --window 30d --items 100 --state hour.tamis --total; seq 4 | tamis uniq --window 30d --state hour.tamis
 3
 4
-$ touch -d '15 minutes ago' hour.tamis; seq 5 | tamis uniq --window 1h --state hour.tamis; find hour.tamis -mmin +14
+$ ./past 2 hour.tamis; seq 5 | tamis uniq --window 30d --state hour.tamis
 5
-hour.tamis
-$ touch -d '3 hours ago' hour.tamis; seq 2 | tamis uniq --window 1h --state hour.tamis
+$ ./past 9 hour.tamis; seq 2 | tamis uniq --window 30d --state hour.tamis
 1
 2
-$ touch -d '30 minutes ago' hour.tamis; seq 5 | tamis uniq --window 1h --state hour.tamis
+$ ./past 2 hour.tamis; seq 5 | tamis uniq --window 30d --state hour.tamis
 3
 4
 5
-$ touch -d '50 minutes ago' hour.tamis; seq 6 | tamis uniq --window 1h --state hour.tamis
+$ ./past 3 hour.tamis; seq 6 | tamis uniq --window 30d --state hour.tamis
 6
 
-# A job that runs every ten minutes forgets, although none waits for a rotation. A line that occurs
-# again is not forgotten. A clock that was put back forgets nothing.
-$ for i in 1 2 3 4 5 6 7 8 9; do echo x | tamis uniq --window 1h --items 9 --state cron.tamis --total; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done | tr '\n' ' '
+# A job that runs every five days forgets, although none waits for a rotation. A line that occurs
+# again is not forgotten.
+$ for i in 1 2 3 4 5 6 7 8 9; do echo x | tamis uniq --window 30d --items 9 --state cron.tamis --total; ./past $((i % 2)) cron.tamis; done | tr '\n' ' '
 1 0 0 0 0 0 0 0 0 
-$ rm cron.tamis; for i in 1 2 3 4 5 6 7 8 9; do echo $i | tamis uniq --window 1h --items 9 --state cron.tamis -q; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done; seq 9 | tamis uniq --window 1h --state cron.tamis | tr '\n' ' '
-1 2 
-$ seq 3 | tamis uniq --window 1h --items 100 --state back.tamis -q; touch -d 'next year' back.tamis; seq 4 | tamis uniq --window 1h --state back.tamis; find back.tamis -newermt tomorrow
+$ rm cron.tamis; for i in 1 2 3 4 5 6 7 8 9; do echo $i | tamis uniq --window 30d --items 9 --state cron.tamis -q; ./past $((i % 2)) cron.tamis; done; seq 9 | tamis uniq --window 30d --state cron.tamis | tr '\n' ' '
+1 2 3 
+
+# A clock that was set back forgets nothing, and the epoch stays. If it is behind by more than the
+# window, either it is wrong or the window was shorter before.
+$ seq 3 | tamis uniq --window 30d --items 100 --state back.tamis -q; ./past -3 back.tamis; tamis info back.tamis | grep epoch > was; seq 4 | tamis uniq --window 30d --state back.tamis; tamis info back.tamis | grep epoch | cmp - was
 4
+$ cp back.tamis was; ./past -9 back.tamis; seq 5 | tamis uniq --window 30d --state back.tamis; seq 5 | tamis uniq --window 60d --state was
+tamis: back.tamis: this state is at epoch ..., but the clock and --window 30d give ...: the clock was set back, or --window was shorter before
+tamis: was: this state is at epoch ..., but the clock and --window 60d give ...: the clock was set back, or --window was shorter before
+[2]
+$ seq 4 | tamis uniq --window 1h --state was --total
+tamis: was: everything in this state is forgotten: its epoch ... is long past, or --window was longer before
+4
+$ seq 3 | tamis uniq --window 1h --items 100 --state was2 -q; seq 3 | tamis uniq --window 30m --state was2 --total
+tamis: was2: everything in this state is forgotten: its epoch ... is long past, or --window was longer before
+3
+
+# Its epoch is that of rotate, and a state without one, of an older version, gets it.
+$ seq 100 | tamis build --kind window --items 400 --fpr 1e-6 -o old.tamis && seq 101 | tamis uniq --window 30d --state old.tamis && cp old.tamis was && tamis rotate --every 10d old.tamis && cmp old.tamis was && tamis info old.tamis | grep -c epoch
+101
+1
 
 # A state that is something else than what was asked for.
 $ tamis uniq --state hour.tamis list

@@ -279,6 +279,41 @@ def test_windows():
         assert isinstance(c.call("TAMIS.ROTATE", "none"), Error)
 
 
+def test_epochs():
+    """A window rotates as often as is due, and keeps its epoch in dumps, replicas and restarts."""
+    with Server("--appendonly", "yes") as server:
+        c = server.client()
+        past = Error("ERR epoch 99 is in the past: the window is at epoch 100")
+        invalid = Error("ERR invalid epoch; it is an integer from 1 to 2^63 - 1")
+        check(c, ("TAMIS.CREATE w window ITEMS 300 RATE 0.001 GENERATIONS 3", "OK"),
+              ("TAMIS.ADD w old", 1), ("TAMIS.ROTATE w TO 100", "OK"),
+              ("TAMIS.ROTATE w to 100", "OK"), ("TAMIS.ROTATE w TO 99", past),
+              ("TAMIS.ROTATE w TO 0", invalid), ("TAMIS.ROTATE w TO -1", invalid),
+              ("TAMIS.ROTATE w TO x", invalid), ("TAMIS.ROTATE w TO 9223372036854775808", invalid),
+              ("TAMIS.ROTATE w BY 5", Error("ERR expected TAMIS.ROTATE key TO epoch")),
+              ("TAMIS.HAS w old", 1), ("TAMIS.ROTATE w TO 102", "OK"), ("TAMIS.HAS w old", 1))
+        assert isinstance(c.call("TAMIS.ROTATE", "w", "TO"), Error)
+        assert isinstance(c.call("TAMIS.ROTATE", "w", "TO", 5, 6), Error)
+        check(c, ("TAMIS.CREATE b blocked ITEMS 300 RATE 0.001", "OK"))
+        assert "cannot rotate" in c.call("TAMIS.ROTATE", "b", "TO", 5).text
+        image = c.do("TAMIS.DUMP", "w")
+        check(c, ("DEBUG RELOAD", "OK"))
+        assert c.do("TAMIS.DUMP", "w") == image
+        check(c, ("DEBUG LOADAOF", "OK"))
+        assert c.do("TAMIS.DUMP", "w") == image
+        c.do("TAMIS.LOAD", "copy", image)
+        assert c.do("TAMIS.DUMP", "copy") == image
+        # The same epoch changes nothing, so it is not propagated either.
+        offset = c.do("INFO", "persistence")
+        size = [line for line in offset.split(b"\r\n") if line.startswith(b"aof_current_size")]
+        check(c, ("TAMIS.ROTATE w TO 102", "OK"))
+        assert size[0] in c.do("INFO", "persistence")
+        check(c, ("TAMIS.ROTATE w TO 103", "OK"), ("TAMIS.HAS w old", 0))
+        facts = c.do("TAMIS.INFO", "w")
+        assert facts[facts.index("epoch") + 1] == 103, facts
+        assert size[0] not in c.do("INFO", "persistence")
+
+
 def test_merge():
     with Server() as server:
         c = server.client()
@@ -364,4 +399,4 @@ def test_errors():
 
 if __name__ == "__main__":
     main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_estimates,
-          test_info, test_windows, test_merge, test_errors])
+          test_info, test_windows, test_epochs, test_merge, test_errors])

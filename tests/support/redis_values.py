@@ -42,6 +42,7 @@ def fill(c, tag="", rounds=60):
             c.call("TAMIS.MADD", kind + t, *items)
         c.call("TAMIS.REMOVE", f"counting{t}", *items[:3], "never")
         c.call("TAMIS.INCRBY", f"tally{t}", *weights)
+        c.call("TAMIS.ROTATE", f"window{t}", "TO", 100 + 2 * i // rounds)
         if i == rounds // 2:
             c.do("TAMIS.ROTATE", f"window{t}")
             c.do("TAMIS.SEAL", f"ribbon{t}")
