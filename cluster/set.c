@@ -557,12 +557,8 @@ bool cluster_set_rotate(struct cluster_set *s, uint64_t epoch)
     snprintf(to, sizeof to, "%llu", (unsigned long long)epoch);
     bool good = cluster_why(s->c) == NULL;
     for (unsigned i = 0; i < s->n && good; i++) {
-        struct request *r =
-            command(true, s->shards[i].slot, "TAMIS.ROTATE", s->shards[i].key, NULL);
-        if (r != NULL && epoch != 0) {
-            request_text(r, "TO");
-            request_text(r, to);
-        }
+        struct request *r = command(true, s->shards[i].slot, "TAMIS.ROTATE", s->shards[i].key,
+                                    epoch != 0 ? "TO" : NULL, to, NULL);
         if (r != NULL) r->once = epoch == 0;
         good = submit(s, i, r, want_no_error, NULL);
         if (good && i == 0) good = cluster_await(s->c, NULL);

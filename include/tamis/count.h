@@ -41,9 +41,9 @@
  * only those counters that are too low, which halves the error.
  *
  * Windows. "How often in the last hour" is a window with inner_kind TAMIS_TALLY or TAMIS_TOP and 13
- * generations, which you rotate every 5 minutes (tamis_rotate). It covers the last 60 to 65
- * minutes. Counts and lists are those of all generations together. A window of sketches never
- * rotates by itself.
+ * generations, which you rotate every 5 minutes (tamis_rotate, or tamis_rotate_to, whose epoch
+ * survives a restart). It covers the last 60 to 65 minutes. Counts and lists are those of all
+ * generations together. A window of sketches never rotates by itself.
  *
  * Merging. The result has the counts of both streams together. For count-min and count-sketch it is
  * bit for bit what one sketch of both streams would be, unless counters are saturated. For tally,

@@ -16,6 +16,9 @@
  * them. With TAMIS_AUTO_ROTATE an add rotates by itself before the newest generation gets more than
  * its share. The window then contains the last `items` keys, or up to one generation less.
  *
+ * tamis_rotate_to rotates by epochs of the caller's clock. The handle keeps the epoch, and so does
+ * the header of the image; a rotation itself knows nothing of it.
+ *
  * The section table has the number of items of each generation. A key in several generations counts
  * in each of them.
  *

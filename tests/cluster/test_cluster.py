@@ -163,11 +163,12 @@ def test_remove_and_rotate():
         "/plain: keys cannot be removed from blocked filters; use the kind cuckoo: tamis "
         "build --kind cuckoo\n") and said.count("\n") == 1, said
     url = CLUSTER.url("window")
-    tamis("build", "--kind", "window", "--generations", 2, "-o", url, file("keys", KEYS[:2000]))
-    tamis("rotate", url)
-    assert tamis("check", "-c", url, given=lines(KEYS[:2000])) == "2000\n"
-    tamis("rotate", "--wait", 1, url)
-    assert tamis("check", "-c", url, given=lines(KEYS[:2000]), status=1) == "0\n"
+    tamis("build", "--kind", "window", "--generations", 3, "-o", url, file("keys", KEYS[:2000]))
+    for words, found in (([], 2000), (["--to", 9], 2000), (["--to", 10], 2000),
+                         (["--to", 10], 2000), (["--wait", 1], 0)):
+        tamis("rotate", *words, url)
+        assert tamis("check", "-c", url, given=lines(KEYS[:2000]), status=not found) == f"{found}\n"
+    assert "epoch 9 is in the past" in tamis("rotate", "--to", 9, url, status=2)
     assert "use the kind window" in tamis("rotate", CLUSTER.url("set"), status=2)
 
 
@@ -695,5 +696,5 @@ if __name__ == "__main__":
         sys.exit(77)
     sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts,
                   test_worth_of_counts, test_bounds, test_merge, test_overfull,
-                  test_whole_or_nothing, test_races, test_wrong,
-                  test_example, test_idle, test_alone, test_without_module, test_moving_slots]))
+                  test_whole_or_nothing, test_races, test_wrong, test_example, test_idle,
+                  test_alone, test_without_module, test_moving_slots]))

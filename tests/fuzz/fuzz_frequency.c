@@ -24,8 +24,9 @@ struct model {
     tamis *t;
     exact of[GENERATIONS][KEYS]; /* the newest first */
     bool ever[KEYS];
-    bool spoiled; /* more was taken from a key than it had, which harms others */
-    exact moved;  /* the sum of all weights without their signs */
+    bool spoiled;   /* more was taken from a key than it had, which harms others */
+    uint64_t epoch; /* of a window; 0: none */
+    exact moved;    /* the sum of all weights without their signs */
 };
 
 static tamis_plan plan;
@@ -194,6 +195,7 @@ static void look(const struct model *m, struct feed *f)
     must(tamis_info(m->t, &x) == TAMIS_OK, "info");
     must(x.noise_median <= x.noise_99 && x.noise_99 <= x.noise_999, "noise in order");
     must(x.fill >= 0 && x.fill <= 1, "a share");
+    must(x.epoch == m->epoch, "the epoch is kept");
     for (uint32_t i = 0; i < KEYS; i++) sum += truth(m, i);
     must(m->moved > INT64_MAX || m->spoiled || x.weight == sum, "the weight of all");
 }
@@ -288,7 +290,11 @@ static void add_batch(struct model *m, struct feed *f)
 
 static void merge(struct model *into, const struct model *from)
 {
-    must(tamis_merge(into->t, from->t, NULL) == TAMIS_OK, "sketches of a plan merge");
+    const bool differ = into->epoch != 0 && from->epoch != 0 && into->epoch != from->epoch;
+    const tamis_status s = tamis_merge(into->t, from->t, NULL);
+    must(s == (differ ? TAMIS_EMISMATCH : TAMIS_OK), "sketches of a plan merge, at one epoch");
+    if (s != TAMIS_OK) return;
+    if (into->epoch == 0) into->epoch = from->epoch;
     for (uint32_t g = 0; g < GENERATIONS; g++)
         for (uint32_t i = 0; i < KEYS; i++) into->of[g][i] += from->of[g][i];
     for (uint32_t i = 0; i < KEYS; i++) into->ever[i] |= from->ever[i];
@@ -296,15 +302,35 @@ static void merge(struct model *into, const struct model *from)
     into->moved += from->moved;
 }
 
-static void rotate(struct model *m)
+static void was_rotated(struct model *m)
 {
-    const tamis_status s = tamis_rotate(m->t, NULL);
-    must((s == TAMIS_OK) == (plan.kind == TAMIS_WINDOW), "a window rotates, and nothing else");
-    if (s != TAMIS_OK) return;
     memmove(&m->of[1], &m->of[0], (GENERATIONS - 1) * sizeof m->of[0]);
     memset(&m->of[0], 0, sizeof m->of[0]);
     /* What has left the window is forgotten. */
     for (uint32_t g = plan.generations; g < GENERATIONS; g++) memset(&m->of[g], 0, sizeof m->of[g]);
+}
+
+static void rotate(struct model *m)
+{
+    const tamis_status s = tamis_rotate(m->t, NULL);
+    must((s == TAMIS_OK) == (plan.kind == TAMIS_WINDOW), "a window rotates, and nothing else");
+    if (s == TAMIS_OK) was_rotated(m);
+}
+
+/* Epochs a little earlier and later, the last one, and none. */
+static void rotate_to(struct model *m, struct feed *f)
+{
+    const uint8_t ahead = feed_byte(f);
+    const uint64_t epoch = ahead == 255 ? UINT64_MAX : ahead == 254 ? 0 : m->epoch + ahead - 20;
+    const tamis_status s = tamis_rotate_to(m->t, epoch, NULL);
+    const tamis_status expected = plan.kind != TAMIS_WINDOW        ? TAMIS_EUNSUPPORTED
+                                  : epoch == 0 || epoch < m->epoch ? TAMIS_EINVAL
+                                                                   : TAMIS_OK;
+    must(s == expected, "forwards, in a window");
+    if (s != TAMIS_OK) return;
+    const uint64_t due = m->epoch == 0 ? 0 : epoch - m->epoch;
+    for (uint64_t i = 0; i < due && i < GENERATIONS; i++) was_rotated(m);
+    m->epoch = epoch;
 }
 
 static void renew(struct model *m, uint8_t how)
@@ -345,8 +371,10 @@ static void step(struct model *m, struct model *other, struct feed *f, unsigned 
         add_one(m, f);
     else if (what < 170)
         add_batch(m, f);
-    else if (what < 200)
+    else if (what < 190)
         rotate(m);
+    else if (what < 200)
+        rotate_to(m, f);
     else if (what < 215)
         merge(m, other);
     else if (what < 230)

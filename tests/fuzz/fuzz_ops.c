@@ -21,7 +21,8 @@ struct model {
     uint32_t count[UNIVERSE]; /* adds less removes */
     uint32_t born[UNIVERSE];  /* window: the rotation of the last add */
     uint32_t rotations;
-    bool may_miss; /* only what was just added is certain */
+    uint64_t epoch; /* of the window; 0: none */
+    bool may_miss;  /* only what was just added is certain */
 };
 
 static tamis_plan plan;
@@ -234,7 +235,10 @@ static void merge(struct model *into, const struct model *from)
         free(after.p);
     }
     free(before.p);
+    if (into->epoch != 0 && from->epoch != 0 && into->epoch != from->epoch)
+        must(s == TAMIS_EMISMATCH, "windows of one epoch merge");
     if (s != TAMIS_OK) return;
+    if (into->epoch == 0) into->epoch = from->epoch;
     into->may_miss |= from->may_miss;
     for (uint32_t i = 0; i < UNIVERSE; i++) {
         /* Generations of equal age come together. */
@@ -324,6 +328,33 @@ static void rotate(struct model *m)
     if (s == TAMIS_OK) m->rotations++;
 }
 
+/* Epochs a little earlier and later, the last one, and none. */
+static void rotate_to(struct model *m, struct feed *f)
+{
+    const uint8_t ahead = feed_byte(f);
+    const uint64_t epoch = ahead == 255 ? UINT64_MAX : ahead == 254 ? 0 : m->epoch + ahead - 20;
+    tamis_facts x = {.struct_size = sizeof x};
+    tamis_error why = {0};
+    must(tamis_stat(m->t, &x) == TAMIS_OK && x.epoch == m->epoch, "the epoch is kept");
+    struct bytes before = image_of(m->t);
+    const tamis_status s = tamis_rotate_to(m->t, epoch, &why);
+    const tamis_status expected = facts.kind != TAMIS_WINDOW       ? TAMIS_EUNSUPPORTED
+                                  : x.read_only                    ? TAMIS_ESEALED
+                                  : epoch == 0 || epoch < m->epoch ? TAMIS_EINVAL
+                                                                   : TAMIS_OK;
+    must(s == expected, "forwards, in a window");
+    must(s == TAMIS_OK || why.text[0] != '\0', "a reason has words");
+    struct bytes after = image_of(m->t);
+    must(bytes_equal(before, after) == (s != TAMIS_OK || epoch == m->epoch),
+         "what fails, and the same epoch, change nothing");
+    free(after.p);
+    free(before.p);
+    if (s != TAMIS_OK) return;
+    const uint64_t due = m->epoch == 0 ? 0 : epoch - m->epoch;
+    m->rotations += due < plan.generations ? (uint32_t)due : plan.generations;
+    m->epoch = epoch;
+}
+
 static void clear(struct model *m)
 {
     tamis *t = m->t;
@@ -353,8 +384,10 @@ static void step(struct model *m, struct model *other, struct feed *f)
         convert(m);
     else if (what < 236)
         look(m, other);
-    else if (what < 250)
+    else if (what < 246)
         rotate(m);
+    else if (what < 250)
+        rotate_to(m, f);
     else if (what < 254)
         clear(m);
     else
