@@ -413,6 +413,8 @@ PLAIN = {
     "add": ([[*BUILD, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f"),
     "remove": ([[*BUILD, "--kind", "cuckoo", "-o", "f", "a"]], ["remove", "-q", "f", "some"], "f"),
     "rotate": ([[*BUILD, "--kind", "window", "-o", "f", "a"]], ["rotate", "f"], "f"),
+    "rotate --to": ([[*BUILD, "--kind", "window", "-o", "f", "a"], ["rotate", "--to", "3", "f"]],
+                    ["rotate", "--to", "5", "f"], "f"),
     "compact": ([[*BUILD, "--kind", "pair", "-o", "f", "a"]], ["compact", "-q", "f", "some"], "f"),
     "uniq --state": ([["uniq", "-q", "--state", "f", "a"]], ["uniq", "-q", "--state", "f", "b"],
                      "f"),
