@@ -115,6 +115,8 @@ static void change(tamis *t)
          "merge");
     s = tamis_rotate(t, NULL);
     must(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EUNSUPPORTED, "rotate");
+    s = tamis_rotate_to(t, UINT64_MAX, NULL);
+    must(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EUNSUPPORTED, "rotate to the end");
     convert(t);
     s = tamis_seal(t, NULL);
     must(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_ENOMEM || s == TAMIS_EINVAL, "seal");

@@ -112,6 +112,8 @@ static void check_other_verbs(tamis *t)
     tamis_remove_hashes(t, &last, 1, &absent, NULL);
     s = tamis_rotate(t, NULL);
     CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EUNSUPPORTED);
+    s = tamis_rotate_to(t, UINT64_MAX, NULL); /* never in the past */
+    CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EUNSUPPORTED);
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_BLOCKED; kind++) {
         tamis *plain;
         if (tamis_convert(t, kind, &plain, NULL) != TAMIS_OK) continue;
