@@ -36,6 +36,7 @@ typedef struct tamis_column {
     const int64_t *offsets64; /* there are first + rows + 1 offsets                               */
     const uint8_t *validity;  /* bit i % 8 of byte i / 8 is 0 if row i is null; NULL: none is     */
 } tamis_column;
+#define TAMIS_COLUMN_INIT TAMIS_INIT(tamis_column)
 /* All calls fail with TAMIS_EINVAL, and do nothing, if the column is invalid: if it has neither or
  * several of width, offsets32 and offsets64, if an offset is negative or smaller than the one
  * before it (also at rows that are null), if a value ends beyond the data, or if a value that is

@@ -1,4 +1,5 @@
 /* Every struct with struct_size has a TAMIS_..._INIT. Compiled as C and as C++. */
+#include <tamis/columns.h>
 #include <tamis/count.h>
 #include <tamis/foreign.h>
 #include <tamis/publish.h>
@@ -30,6 +31,7 @@ int main(void)
     CHECK_INIT(tamis_plan, TAMIS_PLAN_INIT);
     CHECK_INIT(tamis_promise, TAMIS_PROMISE_INIT);
     CHECK_INIT(tamis_options, TAMIS_OPTIONS_INIT);
+    CHECK_INIT(tamis_column, TAMIS_COLUMN_INIT);
     CHECK_INIT(tamis_save_options, TAMIS_SAVE_OPTIONS_INIT);
     CHECK_INIT(tamis_facts, TAMIS_FACTS_INIT);
     CHECK_INIT(tamis_similarity, TAMIS_SIMILARITY_INIT);
