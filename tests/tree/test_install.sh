@@ -66,7 +66,8 @@ same 'only tamis_* is exported' '' \
 same 'only tamis_* and tamis__* are global in the archive' '' \
     "$(nm -g --defined-only "$lib/libtamis.a" | awk 'NF == 3 && $3 !~ /^tamis_/ {print $3}')"
 same 'every function of the header is exported' \
-    "$(sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z0-9_]*\)(.*/\1/p' "$source"/include/tamis/*.h | sort)" \
+    "$(sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z0-9_]*\)(.*/\1/p' "$source"/include/tamis/*.h |
+        sort)" \
     "$(nm -D --defined-only "$libtamis" | awk '{print $3}' | sort)"
 version=$(sed -n 's/^#define TAMIS_VERSION_STRING "\(.*\)"/\1/p' "$source/include/tamis/tamis.h")
 same 'header and package have one version' "$version" \
