@@ -260,9 +260,9 @@ export class Guard {
    * After a failure the server is not asked for 30 seconds, then for twice as long each time, up
    * to an hour; during that time the verdict is 'unconfirmed' at once. `insist` asks the server
    * anyway. */
-  check(url: Key, options?: { insist?: boolean }): Promise<Verdict>;
+  check(url: string | Uint8Array, options?: { insist?: boolean }): Promise<Verdict>;
   /** Does only the local half, and returns the details. */
-  look(url: Key): Look;
+  look(url: string | Uint8Array): Look;
   /** Fetches a new version and switches to it as a whole; on failure the previous version stays.
    * Fails with
    *   EIO           the server cannot be reached, times out, answers with an error or redirects;

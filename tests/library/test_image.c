@@ -54,8 +54,11 @@ static const struct refusal refusals[] = {
     {"bloom.tamis", {{64, 8, 0}}, TAMIS_ECORRUPT, "planned items are missing", 64},
     {"bloom.tamis", {{96, 8, 0}}, TAMIS_ECORRUPT, "the generation is wrong", 96},
     {"bloom.tamis", {{96, 8, UINT64_C(1) << 63}}, TAMIS_ECORRUPT, "the generation is wrong", 96},
-    {"bloom.tamis", {{95, 1, 1}}, TAMIS_ECORRUPT, "a reserved field is not zero", 80},
-    {"bloom.tamis", {{108, 1, 1}}, TAMIS_ECORRUPT, "a reserved field is not zero", 80},
+    {"window.tamis", {{80, 1, 1}}, TAMIS_ECORRUPT, "the epoch and its flag do not fit", 80},
+    {"window.tamis", {{20, 4, 8}}, TAMIS_ECORRUPT, "the epoch and its flag do not fit", 80},
+    {"bloom.tamis", {{20, 4, 8}, {80, 1, 1}}, TAMIS_ECORRUPT, "no generations that rotate", 80},
+    {"bloom.tamis", {{95, 1, 1}}, TAMIS_ECORRUPT, "a reserved field is not zero", 88},
+    {"bloom.tamis", {{108, 1, 1}}, TAMIS_ECORRUPT, "a reserved field is not zero", 88},
     /* The table. */
     {"bloom.tamis", {{ENTRY + 56, 8, 7}}, TAMIS_ECORRUPT, "a section length is wrong", ENTRY + 56},
     {"bloom.tamis",
@@ -196,7 +199,7 @@ static void damaged(void)
 /* What a newer library has marked as harmless for readers is read, and not written again. */
 static void of_a_newer_format(void)
 {
-    const struct change newer[] = {{20, 4, 8}, {10, 2, 2}};
+    const struct change newer[] = {{20, 4, 16}, {10, 2, 2}};
     for (size_t i = 0; i < 2; i++) {
         struct bytes image = read_named("bloom.tamis");
         struct bytes_sink sink = {image, 0};

@@ -33,8 +33,11 @@ export async function urls(parts: GuardParts): Promise<Verdict['verdict']> {
     : (await guard.check('http://a.example/', { insist: true })).verdict;
 }
 
-// @ts-expect-error A key is a string or bytes.
-export const wrongKey = (t: Tamis) => t.has(5);
+export const numbers = (t: Tamis) => t.has(5) && t.has(5n);
+// @ts-expect-error A key is a string, bytes or an integer.
+export const wrongKey = (t: Tamis) => t.has(true);
+// @ts-expect-error A URL is a string or bytes.
+export const wrongUrl = (g: Guard) => g.look(5);
 // @ts-expect-error There is no such kind.
 export const wrongKind = () => Tamis.create({ kind: 'blooom', items: 1, fpr: 0.1 });
 // @ts-expect-error Filters come from create and load.
