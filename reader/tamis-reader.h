@@ -492,8 +492,8 @@ static bool tamis_reader__sums(const uint8_t *h, size_t size)
 }
 
 /* Checks the rest of the header. A rate is a double in 0 < rate <= 1, and such doubles are in the
- * order of their bits. The flags 4 and 8 at 20 are only for windows. The upper bytes of the flags at
- * 24 state how keys are encoded. */
+ * order of their bits. The flags 4 and 8 at 20 are only for windows. The upper bytes of the flags
+ * at 24 state how keys are encoded. */
 static tamis_reader_status tamis_reader__header(tamis_reader *r, const uint8_t *h)
 {
     const uint64_t rate = tamis_reader__get64(h + 72);

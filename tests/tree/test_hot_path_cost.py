@@ -1,7 +1,7 @@
 """An add that returns the count after it takes at most 1.3 times as many instructions as the add
 alone, for one key, many keys and hashes; 1.4 times for a count-sketch of 5 rows, and 3 times for
-one of more rows. In a window it also counts in each older generation, which takes no more than one tamis_upper. Counted by
-callgrind within the functions of test_hot_path.
+one of more rows. In a window it also counts in each older generation, which takes no more than one
+tamis_upper. Counted by callgrind within the functions of test_hot_path.
 
 TAMIS_BUILD: the directory of a build."""
 import os
