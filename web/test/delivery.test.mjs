@@ -115,6 +115,8 @@ test('bodies of /v1/confirm leave a maybe unconfirmed, with a reason', async (t)
 
 test('heads, chunks and trailers without an end', async (t) => {
   for (const [name, [head, piece]] of Object.entries(RAW)) {
+    // While early hints arrive, the fetch of Node 18 ignores that it was aborted, for five minutes.
+    if (name === 'early' && process.versions.node.startsWith('18.')) continue;
     let closed = 0;
     const server = createRawServer((socket) => {
       const more = () => { while (!socket.destroyed && socket.write(piece)); };
