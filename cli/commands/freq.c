@@ -44,7 +44,7 @@ static bool ask_items(struct asking *q, const tamis_bytes *items, size_t n)
     tamis_error why;
     for (size_t at = 0; at < n; at += AT_ONCE) {
         const size_t some = n - at < AT_ONCE ? n - at : AT_ONCE;
-        const size_t good = hash_texts(q->t, items + at, some, h);
+        const size_t good = hash_texts(q->t, key_form_of(q->t), items + at, some, h);
         if (good < some) {
             complain_of_text(q->a->words[0], 0, q->t, items[at + good]);
             return false;

@@ -49,14 +49,20 @@ static size_t hash_integers(const tamis *filter, const tamis_bytes *texts, size_
     return n;
 }
 
-size_t hash_texts(const tamis *filter, const tamis_bytes *texts, size_t n, tamis_hash *out)
+struct key_form key_form_of(const tamis *filter)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    size_t good = n;
     tamis_stat(filter, &f);
-    if (f.encoding == TAMIS_KEYS_INT64) return hash_integers(filter, texts, n, out);
-    if (f.key_width != 0)
-        for (good = 0; good < n && texts[good].len == f.key_width;) good++;
+    return (struct key_form){f.encoding, f.key_width};
+}
+
+size_t hash_texts(const tamis *filter, struct key_form form, const tamis_bytes *texts, size_t n,
+                  tamis_hash *out)
+{
+    size_t good = n;
+    if (form.encoding == TAMIS_KEYS_INT64) return hash_integers(filter, texts, n, out);
+    if (form.width != 0)
+        for (good = 0; good < n && texts[good].len == form.width;) good++;
     tamis_hash_many(filter, texts, good, out);
     return good;
 }

@@ -69,7 +69,7 @@ static size_t next_lines(const struct line_set *s, uint64_t *at, uint64_t *place
         lines[n] = line_at(s, *at);
         *at += sizeof(uint64_t) + lines[n++].len;
     }
-    hash_texts(s->hasher, lines, n, hashes);
+    hash_texts(s->hasher, key_form_of(s->hasher), lines, n, hashes);
     return n;
 }
 

@@ -49,9 +49,10 @@ struct lines {
     uint64_t bytes, bytes_before; /* read from all files; from the files before this one */
     const struct line_args *how;
     const tamis *hasher;
-    const char *counted; /* the file of the last block that was returned */
-    uint64_t lines;      /* the number of its lines before that block */
-    uint64_t skipped;    /* lines with too few fields */
+    struct key_form form; /* of the hasher's keys */
+    const char *counted;  /* the file of the last block that was returned */
+    uint64_t lines;       /* the number of its lines before that block */
+    uint64_t skipped;     /* lines with too few fields */
     struct {
         uint64_t n, line; /* how many; the line of the first */
         const char *path;
@@ -251,7 +252,7 @@ static void process(const struct lines *l, struct slot *s)
     s->block.n = n;
     s->strange = false;
     if (l->hasher == NULL || s->failed) return;
-    s->block.n = hash_texts(l->hasher, s->block.keys, n, s->block.hashes);
+    s->block.n = hash_texts(l->hasher, l->form, s->block.keys, n, s->block.hashes);
     s->strange = s->block.n < n;
 }
 
@@ -292,6 +293,7 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
     l->raw = how->raw;
     l->how = how;
     l->hasher = hasher;
+    if (hasher != NULL) l->form = key_form_of(hasher);
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
     /* Splitting without hashing is quick, so fewer slots suffice. */
