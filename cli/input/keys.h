@@ -14,8 +14,8 @@ struct key_form {
 struct key_form key_form_of(const tamis *filter);
 
 /* Hashes texts for a filter: as they are, or as integers of 8 bytes if the filter states int64le.
- * Another thread may change the filter meanwhile. Returns how many come before the first that cannot be a key of this filter. The hashes of the
- * others are not set. */
+ * Another thread may change the filter meanwhile. Returns how many come before the first that
+ * cannot be a key of this filter. The hashes of the others are not set. */
 size_t hash_texts(const tamis *filter, struct key_form form, const tamis_bytes *texts, size_t n,
                   tamis_hash *out);
 

@@ -260,7 +260,7 @@ tamis_status tamis_select_column(const tamis *t, const tamis_column *given, uint
     *found = 0;
     const tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
-    if ((uint64_t)c.rows > (uint64_t)UINT32_MAX + 1)
+    if (c.rows > 0 && (uint64_t)(c.rows - 1) >> 32 != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a list of rows has room for 2^32 rows only");
     for (size_t at = 0; at < c.rows; at += PIECE) {
         const size_t n = c.rows - at < PIECE ? c.rows - at : PIECE;

@@ -88,7 +88,7 @@ static void lanes_close(struct lanes *l)
     for (int c = 0; c < 2; c++) {
         const struct aside *a = &l->classes[c];
         for (unsigned j = 0; j < a->n; j++)
-            l->out[a->place[j]] = xxh3(a->p[j], a->length[j], l->seed);
+            l->out[a->place[j]] = xxh3(a->p[j], (size_t)a->length[j], l->seed);
     }
 }
 

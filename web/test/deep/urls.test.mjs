@@ -133,12 +133,17 @@ test('every code point, in five places of a host', async (t) => {
   assert.ok(listed > 0.7 * asked);
 });
 
+// A list leaves such URLs out, because its author means everything below.
+const isPattern = (href) => /\/(\*|%(25)*2a)([?#]|$)/i.test(href);
+
 test('generated spellings', async (t) => {
   const there = await page(t), pairs = [], spell = speller(random(20));
   while (pairs.length < SPELLINGS) {
     const spellings = Array.from({ length: AT_ONCE }, spell);
     const hrefs = await visited(there, spellings);
-    spellings.forEach((spelling, i) => { if (hrefs[i]) pairs.push({ spelling, href: hrefs[i] }); });
+    spellings.forEach((spelling, i) => {
+      if (hrefs[i] && !isPattern(hrefs[i])) pairs.push({ spelling, href: hrefs[i] });
+    });
   }
   const { asked, listed } = judge(t, pairs);
   assert.ok(asked >= 200000, `only ${asked}`);
