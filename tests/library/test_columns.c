@@ -454,7 +454,7 @@ static void test_bad_columns(void)
     BAD("too many rows", bad.width = 1, bad.rows = SIZE_MAX);
     BAD("too many rows", bad.width = 1, bad.first = SIZE_MAX - 2);
     BAD("no data", bad.width = 1, bad.data = NULL);
-    BAD("tamis_column", bad.width = 1, bad.struct_size = 12);
+    BAD("tamis_column", bad.width = 1, bad.struct_size = 13);
     refused(NULL, "tamis_column");
 }
 
@@ -504,6 +504,7 @@ static void test_list_of_2_to_the_32_rows(void)
     size_t found;
     tamis_error why;
     tamis *t;
+    if (sizeof(size_t) < sizeof(uint64_t)) return; /* there cannot be as many */
     c.rows = c.bytes = (size_t)UINT32_MAX + 2;
     CHECK_OK(tamis_create(&p, NULL, &t, NULL));
     CHECK(tamis_select_column(t, &c, list, &found, &why) == TAMIS_EINVAL);
