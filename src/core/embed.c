@@ -41,7 +41,7 @@ static void arena_free(void *ctx, void *p)
     (void)p;
 }
 
-/* The room that the four blocks of tamis__image_read take; UINT64_MAX if no memory is as large. */
+/* The room that the arena and the four blocks of tamis__image_read take. */
 static uint64_t room_for(const void *image, size_t size)
 {
     uint64_t blocks[4], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
