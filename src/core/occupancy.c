@@ -5,12 +5,6 @@
 /* Powers such as (1-1/m)^T are computed with log1p and expm1, because m may be as large as 2^52,
  * where 1-1/m keeps only one or two bits of 1/m. */
 
-static double empty_share(double cells, double balls)
-{
-    if (cells <= 1) return balls > 0 ? 0 : 1;
-    return exp(balls * log1p(-1 / cells));
-}
-
 double tamis__hit_share(double cells, double balls)
 {
     if (cells <= 1) return balls > 0 ? 1 : 0;
@@ -37,16 +31,22 @@ double tamis__occupied(const struct occupancy *o, double n)
     return o->rows * o->cells * -expm1(n * log_miss(o));
 }
 
+static struct row row_of(double c)
+{
+    const struct row r = {c, c > 1 ? log1p(-1 / c) : 0, c > 2 ? log1p(-1 / ((c - 1) * (c - 1))) : 0};
+    return r;
+}
+
 /* The variance of the number of hit cells of one row. Independent cells would give c·z(1-z), where
  * z is the share of empty cells. The cells are negatively associated, and their covariances reduce
  * it. (1-2/c)^T - z² is written as z²·((1-1/(c-1)²)^T - 1) to keep its digits. */
-static double row_variance(double c, double balls)
+static double row_variance(const struct row *r, double balls)
 {
+    const double c = r->cells;
     if (c <= 1) return 0;
-    const double z = empty_share(c, balls);
-    const double apart =
-        c > 2 ? expm1(balls * log1p(-1 / ((c - 1) * (c - 1)))) : (balls > 0 ? -1 : 0);
-    return c * z * -expm1(balls * log1p(-1 / c)) + c * (c - 1) * z * z * apart;
+    const double z = exp(balls * r->log_one);
+    const double apart = c > 2 ? expm1(balls * r->log_two) : (balls > 0 ? -1 : 0);
+    return c * z * -expm1(balls * r->log_one) + c * (c - 1) * z * z * apart;
 }
 
 /* The same for a row whose items throw several balls, all into one line of w cells. Here cells of
@@ -80,8 +80,9 @@ static double line_covariance(const struct occupancy *o, double n)
 
 double tamis__occupied_variance(const struct occupancy *o, double n)
 {
+    const struct row row = row_of(o->cells);
     double v = o->rows * (o->lines > 0 && o->throws > 1 ? lined_row_variance(o, n)
-                                                        : row_variance(o->cells, o->throws * n));
+                                                        : row_variance(&row, o->throws * n));
     if (o->lines > 0) v += o->rows * (o->rows - 1) * line_covariance(o, n);
     return v > 0 ? v : 0;
 }
@@ -150,14 +151,14 @@ struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, do
     return e;
 }
 
-double tamis__all_hit(double cells, double throws, double n, unsigned k)
+/* The k-th moment of a normal variable with mean p and variance v is the sum of term(i) = C(k,i)
+ * p^(k-i) v^(i/2) (i-1)!! over even i. Each term follows from the one before. */
+static double all_hit_in(const struct row *r, double throws, double n, unsigned k)
 {
-    const struct occupancy o = {1, cells, throws, 0};
-    const double p = tamis__occupied(&o, n) / cells;
-    const double v = tamis__occupied_variance(&o, n) / (cells * cells);
+    const double c = r->cells;
+    const double p = c > 1 ? c * -expm1(n * (throws * r->log_one)) / c : n > 0;
+    const double variance = row_variance(r, throws * n), v = variance > 0 ? variance / (c * c) : 0;
     if (p <= 0) return 0;
-    /* The k-th moment of a normal variable with mean p and variance v is the sum of term(i) =
-     * C(k,i) p^(k-i) v^(i/2) (i-1)!! over even i. Each term follows from the one before. */
     double term = pow(p, k), sum = term;
     for (unsigned i = 0; i + 2 <= k; i += 2) {
         term *= (double)(k - i) * (double)(k - i - 1) / (i + 2) * v / (p * p);
@@ -166,20 +167,67 @@ double tamis__all_hit(double cells, double throws, double n, unsigned k)
     return sum < 1 ? sum : 1;
 }
 
-double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, double items),
-                         uint32_t k)
+double tamis__all_hit(double cells, double throws, double n, unsigned k)
+{
+    const struct row r = row_of(cells);
+    return all_hit_in(&r, throws, n, k);
+}
+
+/* --- Lines ------------------------------------------------------------------------------------ */
+
+void tamis__line_rates(struct line_rates *r, tamis__line_rate *rate, double cells, uint32_t k)
+{
+    r->rate = rate;
+    r->row = row_of(cells);
+    r->k = k;
+    for (int i = 0; i < TAMIS__KNOWN_LINES; i++) r->known[i] = -1;
+}
+
+double tamis__line_hit(const struct line_rates *r, double keys)
+{
+    return all_hit_in(&r->row, r->k, keys, r->k);
+}
+
+/* Differences from 1 lose a few of their digits here, and no term of the sum is below 1e-13 of
+ * it. */
+double tamis__line_nearly_hit(const struct line_rates *r, double keys)
+{
+    const double c = r->row.cells, balls = keys * r->k;
+    const double z = exp(balls * r->row.log_one), p = 1 - z;
+    const double v = z * p / c + (1 - 1 / c) * z * z * (exp(balls * r->row.log_two) - 1);
+    if (p <= 0) return 0;
+    const double ratio = v > 0 ? v / (p * p) : 0;
+    double power = 1, square = p, term = 1, sum = 1;
+    for (unsigned i = 0; i + 2 <= r->k && term > 1e-13 * sum; i += 2) {
+        term *= (double)(r->k - i) * (double)(r->k - i - 1) / (i + 2) * ratio;
+        sum += term;
+    }
+    for (unsigned k = r->k; k != 0; k >>= 1, square *= square)
+        if ((k & 1) != 0) power *= square;
+    return sum * power < 1 ? sum * power : 1;
+}
+
+static double rate_of_line(struct line_rates *r, double keys)
+{
+    if (keys >= TAMIS__KNOWN_LINES) return r->rate(r, keys);
+    double *known = &r->known[(int)keys];
+    if (*known < 0) *known = r->rate(r, keys);
+    return *known;
+}
+
+double tamis__over_lines(double lines, double n, struct line_rates *r)
 {
     const double p = 1 / lines, load = n * p;
-    if (lines <= 1) return of_line(k, n);
+    if (lines <= 1) return r->rate(r, n);
     /* With so many items per line, all lines have nearly the same number. */
-    if (load > 4096) return of_line(k, load);
+    if (load > 4096) return r->rate(r, load);
     /* The weights are relative to that of the mode, and follow from the recurrence of the binomial
      * distribution. They are divided by their sum, so no factorial of a large number is needed. */
     const double odds = p / (1 - p), mode = floor((n + 1) * p);
     double total = 0, sum = 0, weight = 1;
     for (double x = mode; x <= n && weight > 1e-25; x++) {
         total += weight;
-        sum += weight * of_line(k, x);
+        sum += weight * rate_of_line(r, x);
         weight *= (n - x) / (x + 1) * odds;
     }
     weight = 1;
@@ -187,7 +235,7 @@ double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, d
         weight *= x / ((n - x + 1) * odds);
         if (weight < 1e-25) break;
         total += weight;
-        sum += weight * of_line(k, x - 1);
+        sum += weight * rate_of_line(r, x - 1);
     }
     return sum / total;
 }

@@ -12,6 +12,11 @@ struct occupancy {
     double rows, cells, throws, lines;
 };
 
+/* A row of that many cells, and the logarithms of 1 - 1/cells and 1 - 1/(cells-1)^2. */
+struct row {
+    double cells, log_one, log_two;
+};
+
 /* The expected number of hit cells after n items, and its variance. */
 double tamis__occupied(const struct occupancy *o, double n);
 double tamis__occupied_variance(const struct occupancy *o, double n);
@@ -20,10 +25,27 @@ double tamis__occupied_variance(const struct occupancy *o, double n);
  * This is the probability that k further balls all fall on hit cells. */
 double tamis__all_hit(double cells, double throws, double n, unsigned k);
 
-/* The mean of of_line(k, X), where X is the number of items of one line when n items fall on this
- * many lines at random. */
-double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, double items),
-                         uint32_t k);
+/* The rate of a line as a function of its keys, with what is known of it so far. */
+struct line_rates;
+typedef double tamis__line_rate(const struct line_rates *r, double keys);
+
+#define TAMIS__KNOWN_LINES 192
+
+struct line_rates {
+    tamis__line_rate *rate;
+    struct row row; /* of a line */
+    uint32_t k;
+    double known[TAMIS__KNOWN_LINES]; /* of lines with 0, 1, ... keys; negative: unknown */
+};
+
+void tamis__line_rates(struct line_rates *r, tamis__line_rate *rate, double cells, uint32_t k);
+
+/* The rate of a line into whose cells each key throws k balls: tamis__all_hit, and an approximation
+ * within 1e-9 of it for lines of at least 32 cells. */
+tamis__line_rate tamis__line_hit, tamis__line_nearly_hit;
+
+/* The mean rate of a line when n items fall on this many lines at random. */
+double tamis__over_lines(double lines, double n, struct line_rates *r);
 
 /* P[X >= c], where X is binomial (n, p). */
 double tamis__binomial_tail(double n, double p, unsigned c);

@@ -1,11 +1,7 @@
-/* The planner. It contains no formula of any structure and names no kind. A kind states which parts
- * of a plan it accepts (struct kind.accepts) and provides its true rate as a function of shape and
- * items (struct sizing). Every question about a plan is then a search over that function, which
- * falls with m and rises with the items. All k are tried; there are at most 64. */
+/* The planner: what a kind accepts of a plan (struct kind.accepts), and what a solved plan promises.
+ * shape.c finds the shape. */
 #include "plan.h"
 
-#include "../image/image.h"
-#include "../image/pack.h"
 #include "encoding.h"
 #include "error.h"
 #include "kind.h"
@@ -31,81 +27,20 @@ uint64_t tamis__largest(uint64_t low, uint64_t high, tamis__fitting *fits, void 
     return low;
 }
 
-static uint32_t parts(const struct sizing *s)
+uint64_t tamis__largest_near(uint64_t low, uint64_t high, uint64_t guess, tamis__fitting *fits,
+                             void *ctx)
 {
-    return s->parts != 0 ? s->parts : 1;
-}
-
-/* The bits of one part. */
-static uint64_t bits(const struct sizing *s, uint64_t m, uint32_t k)
-{
-    return s->cells(m, k) * (s->cell_bits != 0 ? s->cell_bits : 1);
-}
-
-static uint64_t plan_image_bytes(const struct sizing *s, uint64_t m, uint32_t k)
-{
-    return tamis__image_bytes(tamis__cell_bytes(bits(s, m, k)), parts(s));
-}
-
-/* The largest m for this k that the format allows, in steps. */
-static uint64_t most_steps(const struct sizing *s, uint32_t k)
-{
-    return TAMIS__MAX_CELLS / parts(s) / bits(s, s->step, k);
-}
-
-static double rate_of(const struct sizing *s, double m, uint32_t k, double items)
-{
-    if (!s->shared) return s->rate(m, k, items);
-    const double one = s->rate(m, k, ceil(items / parts(s)));
-    return one < 1 ? -expm1(parts(s) * log1p(-one)) : 1;
-}
-
-/* A search among the shapes of one k: the values that are given, and the limits to keep. */
-struct search_for_shape {
-    const struct sizing *s;
-    uint32_t k;
-    uint64_t m, bytes;
-    double items, fpr;
-};
-
-static bool misses_rate(void *ctx, uint64_t steps)
-{
-    const struct search_for_shape *q = ctx;
-    return !(rate_of(q->s, (double)(steps * q->s->step), q->k, q->items) <= q->fpr);
-}
-
-static bool keeps_budget(void *ctx, uint64_t steps)
-{
-    const struct search_for_shape *q = ctx;
-    return plan_image_bytes(q->s, steps * q->s->step, q->k) <= q->bytes;
-}
-
-static bool keeps_rate(void *ctx, uint64_t items)
-{
-    const struct search_for_shape *q = ctx;
-    return rate_of(q->s, (double)q->m, q->k, (double)items) <= q->fpr;
-}
-
-/* The smallest m that reaches the rate; 0: none does. */
-static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, double fpr)
-{
-    struct search_for_shape q = {.s = s, .k = k, .items = items, .fpr = fpr};
-    const uint64_t most = most_steps(s, k);
-    return misses_rate(&q, most) ? 0 : (tamis__largest(0, most, misses_rate, &q) + 1) * s->step;
-}
-
-/* The largest m whose image keeps the budget; 0: none does. */
-static uint64_t plan_m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
-{
-    struct search_for_shape q = {.s = s, .k = k, .bytes = bytes};
-    return tamis__largest(0, most_steps(s, k) + 1, keeps_budget, &q) * s->step;
-}
-
-/* The most items that keep the rate; 0: not even one does. */
-static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, double fpr)
-{
-    struct search_for_shape q = {.s = s, .k = k, .m = m, .fpr = fpr};
-    return tamis__largest(0, TAMIS__MAX_ITEMS + 1, keeps_rate, &q);
+    const bool fit = guess <= low || (guess < high && fits(ctx, guess));
+    if (fit && guess > low) low = guess;
+    if (!fit && guess < high) high = guess;
+    for (uint64_t d = 1; high - low > d; d *= 2) {
+        const uint64_t at = fit ? low + d : high - d;
+        const bool also = fits(ctx, at);
+        if (also) low = at;
+        else high = at;
+        if (also != fit) break;
+    }
+    return tamis__largest(low, high, fits, ctx);
 }
 
 /* Mathematical libraries differ in the last bit or two of a result. A plan, which is part of the
@@ -115,113 +50,6 @@ double tamis__tidy(double rate)
     int exponent;
     const double fraction = frexp(rate, &exponent);
     return ldexp(ceil(ldexp(fraction, 32)), exponent - 32);
-}
-
-struct shape {
-    uint64_t m, items, bytes;
-    uint32_t k;
-    double fpr;
-    double excess; /* for plans for transfer, see excess() */
-};
-
-/* A plan for transfer chooses the smallest image whose code is this close to the lower bound
- * (pack.c): 2 % of the bits set, or fewer. This leaves some room for the metadata, so that the
- * whole stays within 1.25 times the bound. */
-#define NEAR_ENOUGH 1.24
-
-/* Bits of code per item, divided by the bound; 0: close enough, or not a plan for transfer. */
-static double excess(const tamis_plan *p, const struct sizing *s, const struct shape *c)
-{
-    if (s->fill == NULL) return 0;
-    if (c->fpr >= 1 || (p->bytes != 0 && c->bytes > p->bytes)) return INFINITY;
-    const double items = (double)c->items, cells = (double)s->cells(c->m, c->k);
-    const double coded = cells * tamis__coded_bits(s->fill((double)c->m, c->k, items)) / items;
-    const double ratio = coded / log2(1 / c->fpr);
-    return ratio <= NEAR_ENOUGH ? 0 : ratio;
-}
-
-/* The best shape for one k; its m is 0 if there is none. */
-static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uint32_t k)
-{
-    struct shape c = {p->m, p->items, 0, k, 0, 0};
-    if (c.m == 0 && p->items != 0) {
-        /* A budget far larger than needed stops at the lowest rate that a plan promises. */
-        c.m = m_for_rate(s, k, (double)p->items, p->fpr != 0 ? p->fpr : TAMIS__MIN_FPR);
-        /* Using the spare bits of the last word costs nothing. */
-        if (c.m != 0) c.m = plan_m_for_bytes(s, k, plan_image_bytes(s, c.m, k));
-    }
-    if (p->m == 0 && (p->items == 0 || p->fpr == 0)) {
-        const uint64_t most = plan_m_for_bytes(s, k, p->bytes);
-        if (c.m == 0 || c.m > most) c.m = most;
-    }
-    if (c.m == 0 || c.m / s->step > most_steps(s, k)) return (struct shape){0};
-    if (c.items == 0) c.items = items_for_rate(s, c.m, k, p->fpr);
-    if (c.items == 0) return (struct shape){0};
-    const double rate = rate_of(s, (double)c.m, k, (double)c.items);
-    c.fpr = rate <= p->fpr && tamis__tidy(rate) > p->fpr ? p->fpr : tamis__tidy(rate);
-    if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
-    c.bytes = plan_image_bytes(s, c.m, k);
-    c.excess = excess(p, s, &c);
-    return c;
-}
-
-/* The code of a plan for transfer decides first, then whichever of items, bytes and rate the plan
- * left open. */
-static bool better(const tamis_plan *p, const struct shape *a, const struct shape *b)
-{
-    if (b->m == 0 || a->m == 0) return a->m != 0;
-    if (a->excess != b->excess) return a->excess < b->excess;
-    if (p->items == 0 && a->items != b->items) return a->items > b->items;
-    if (p->m == 0 && p->fpr != 0 && a->bytes != b->bytes) return a->bytes < b->bytes;
-    return a->fpr != b->fpr ? a->fpr < b->fpr : a->bytes < b->bytes;
-}
-
-tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_promise *promise,
-                                tamis_error *why)
-{
-    if (p->k != 0 && (p->k < s->k_min || p->k > s->k_max))
-        return tamis__fail(why, TAMIS_EINVAL, "k must be from %u to %u, not %u", s->k_min, s->k_max,
-                           p->k);
-    if (p->m % s->step != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u bits", (unsigned)s->step);
-    if (p->m > TAMIS__MAX_CELLS)
-        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
-
-    struct shape best = {0};
-    const uint32_t from = p->k != 0 ? p->k : s->k_min, to = p->k != 0 ? p->k : s->k_max;
-    for (uint32_t k = from; k <= to; k++) {
-        const struct shape c = shape_for_k(p, s, k);
-        if (better(p, &c, &best)) best = c;
-    }
-    if (best.m == 0) {
-        if (p->bytes != 0 && !(p->items != 0 && p->fpr != 0))
-            return tamis__fail(why, TAMIS_EINVAL,
-                               "%llu bytes are too few: at least %llu are needed",
-                               (unsigned long long)p->bytes,
-                               (unsigned long long)plan_image_bytes(s, s->step, from));
-        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
-    }
-    if (p->bytes != 0 && best.bytes > p->bytes)
-        return tamis__fail(why, TAMIS_EINVAL, "needs %llu bytes, more than the %llu given",
-                           (unsigned long long)best.bytes, (unsigned long long)p->bytes);
-    if (best.fpr >= 1)
-        return tamis__fail(why, TAMIS_EINVAL, "so few bits would answer maybe to every key");
-    if (p->fpr != 0 && best.fpr > p->fpr)
-        return tamis__fail(why, TAMIS_EINVAL, "that shape gives a rate of %.3g, not %.3g", best.fpr,
-                           p->fpr);
-    p->m = best.m;
-    p->k = best.k;
-    p->items = best.items;
-    p->fpr = best.fpr;
-    p->bytes = best.bytes;
-    /* Scaled up, the corrections for finite m vanish. The result is the textbook formula. */
-    const double vast = 1048576;
-    promise->fpr_asymptotic = rate_of(s, (double)p->m * vast, p->k, (double)p->items * vast);
-    if (s->fill != NULL)
-        promise->packed_bytes =
-            tamis__packed_bytes(p->bytes, tamis__cell_bytes(bits(s, p->m, p->k)),
-                                s->fill((double)p->m, p->k, (double)p->items));
-    return TAMIS_OK;
 }
 
 tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)

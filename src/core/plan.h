@@ -2,6 +2,8 @@
 #ifndef TAMIS_PLAN_H
 #define TAMIS_PLAN_H
 
+#include "occupancy.h"
+
 #include <stdbool.h>
 #include <tamis/tamis.h>
 
@@ -20,6 +22,10 @@ struct sizing {
     uint64_t step; /* m is a multiple of this */
     uint32_t k_min, k_max;
     double (*rate)(double m, uint32_t k, double items); /* falls with m, rises with items */
+    /* Instead of `rate`, for filters of lines: the rate of one line, and the same within 1e-9 of it
+     * and in less time (occupancy.h). */
+    tamis__line_rate *line, *line_near;
+    uint32_t line_cells;
     uint64_t (*cells)(uint64_t m, uint32_t k); /* how many there are; m <= TAMIS__MAX_CELLS */
     uint32_t cell_bits;                        /* 0: 1 */
     uint32_t parts; /* sections of this shape; 0: 1. `rate` is the rate of one of them. */
@@ -50,6 +56,9 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
  * `high` does not fit. Requires that no number that fits is above one that does not. */
 typedef bool tamis__fitting(void *ctx, uint64_t n);
 uint64_t tamis__largest(uint64_t low, uint64_t high, tamis__fitting *fits, void *ctx);
+/* The same, in as many steps as the logarithm of the distance from the guess. */
+uint64_t tamis__largest_near(uint64_t low, uint64_t high, uint64_t guess, tamis__fitting *fits,
+                             void *ctx);
 
 /* The rate, rounded up to 32 significant bits. */
 double tamis__tidy(double rate);

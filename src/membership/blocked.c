@@ -49,27 +49,22 @@ static bool is_compact(const struct body *b)
     return b->sections->variant == COMPACT;
 }
 
-static double split_line_rate(uint32_t k, double keys)
+static double eighth_power(double word)
 {
-    (void)k;
-    const double word = -expm1(keys * log1p(-1.0 / 64));
     const double squared = word * word;
     return squared * squared * squared * squared;
 }
 
-static double compact_line_rate(uint32_t k, double keys)
+static double split_line_rate(const struct line_rates *r, double keys)
 {
-    return tamis__all_hit(TAMIS__LINE_BITS, k, keys, k);
+    (void)r;
+    return eighth_power(-expm1(keys * log1p(-1.0 / 64)));
 }
 
-static double split_rate(double m, uint32_t k, double items)
+static double split_line_near(const struct line_rates *r, double keys)
 {
-    return tamis__over_lines(m / TAMIS__LINE_BITS, items, split_line_rate, k);
-}
-
-static double compact_rate(double m, uint32_t k, double items)
-{
-    return tamis__over_lines(m / TAMIS__LINE_BITS, items, compact_line_rate, k);
+    (void)r;
+    return eighth_power(1 - exp(keys * log1p(-1.0 / 64)));
 }
 
 static uint64_t blocked_cells(uint64_t m, uint32_t k)
@@ -83,12 +78,16 @@ static struct sizing blocked_sizing(const tamis_plan *plan)
     const struct sizing split = {.step = TAMIS__LINE_BITS,
                                  .k_min = WORDS,
                                  .k_max = WORDS,
-                                 .rate = split_rate,
+                                 .line = split_line_rate,
+                                 .line_near = split_line_near,
+                                 .line_cells = TAMIS__LINE_BITS,
                                  .cells = blocked_cells};
     const struct sizing compact = {.step = TAMIS__LINE_BITS,
                                    .k_min = 1,
                                    .k_max = MAX_K,
-                                   .rate = compact_rate,
+                                   .line = tamis__line_hit,
+                                   .line_near = tamis__line_nearly_hit,
+                                   .line_cells = TAMIS__LINE_BITS,
                                    .cells = blocked_cells};
     return (plan->flags & TAMIS_COMPACT) != 0 ? compact : split;
 }

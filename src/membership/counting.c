@@ -91,61 +91,33 @@ static uint64_t counting_cells(uint64_t m, uint32_t k)
     return m;
 }
 
-/* Lines of 128, 64 and 32 counters. */
-static double rate_in_128(uint32_t k, double keys)
-{
-    return tamis__all_hit(128, k, keys, k);
-}
-
-static double rate_in_64(uint32_t k, double keys)
-{
-    return tamis__all_hit(64, k, keys, k);
-}
-
-static double rate_in_32(uint32_t k, double keys)
-{
-    return tamis__all_hit(32, k, keys, k);
-}
-
-static double rate_of_128(double m, uint32_t k, double items)
-{
-    return tamis__over_lines(m / 128, items, rate_in_128, k);
-}
-
-static double rate_of_64(double m, uint32_t k, double items)
-{
-    return tamis__over_lines(m / 64, items, rate_in_64, k);
-}
-
-static double rate_of_32(double m, uint32_t k, double items)
-{
-    return tamis__over_lines(m / 32, items, rate_in_32, k);
-}
-
 /* The probability that a given counter of a line is saturated. */
-static double end_in_128(uint32_t k, double keys)
+static double end_in_128(const struct line_rates *r, double keys)
 {
-    return tamis__binomial_tail(k * keys, 1.0 / 128, 15);
+    return tamis__binomial_tail(r->k * keys, 1.0 / 128, 15);
 }
 
-static double end_in_64(uint32_t k, double keys)
+static double end_in_64(const struct line_rates *r, double keys)
 {
-    return tamis__binomial_tail(k * keys, 1.0 / 64, 255);
+    return tamis__binomial_tail(r->k * keys, 1.0 / 64, 255);
 }
 
-static double end_in_32(uint32_t k, double keys)
+static double end_in_32(const struct line_rates *r, double keys)
 {
-    return tamis__binomial_tail(k * keys, 1.0 / 32, 65535);
+    return tamis__binomial_tail(r->k * keys, 1.0 / 32, 65535);
 }
 
 /* The probability that any of m counters is saturated after n items, bounded by the sum over all
  * counters. */
 static double counting_overflow(double m, uint32_t k, unsigned bits, bool lined, double n)
 {
-    double (*in_line)(uint32_t, double) = bits == 4   ? end_in_128
-                                          : bits == 8 ? end_in_64
-                                                      : end_in_32;
-    const double one = lined ? tamis__over_lines(m * bits / TAMIS__LINE_BITS, n, in_line, k)
+    struct line_rates in_line;
+    tamis__line_rates(&in_line,
+                      bits == 4   ? end_in_128
+                      : bits == 8 ? end_in_64
+                                  : end_in_32,
+                      TAMIS__LINE_BITS / bits, k);
+    const double one = lined ? tamis__over_lines(m * bits / TAMIS__LINE_BITS, n, &in_line)
                              : tamis__binomial_tail(k * n, 1 / m, (1u << bits) - 1);
     return m * one < 1 ? m * one : 1;
 }
@@ -165,9 +137,9 @@ static tamis_status counting_solve(tamis_plan *plan, tamis_promise *promise, tam
     if (plan->inner_kind == TAMIS_BLOCKED) {
         s.step = TAMIS__LINE_BITS / plan->cell_bits;
         s.k_max = MAX_LINED_K;
-        s.rate = plan->cell_bits == 4   ? rate_of_128
-                 : plan->cell_bits == 8 ? rate_of_64
-                                        : rate_of_32;
+        s.line_cells = (uint32_t)s.step;
+        s.line = tamis__line_hit;
+        s.line_near = tamis__line_nearly_hit;
     }
     const tamis_status status = tamis__solve_shape(plan, &s, promise, why);
     if (status == TAMIS_OK)
