@@ -175,9 +175,11 @@ double tamis__all_hit(double cells, double throws, double n, unsigned k)
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-void tamis__line_rates(struct line_rates *r, tamis__line_rate *rate, double cells, uint32_t k)
+void tamis__line_rates(struct line_rates *r, tamis__line_rate *rate, double cells, uint32_t k,
+                       double least)
 {
     r->rate = rate;
+    r->least = least;
     r->row = row_of(cells);
     r->k = k;
     for (int i = 0; i < TAMIS__KNOWN_LINES; i++) r->known[i] = -1;
@@ -207,6 +209,9 @@ double tamis__line_nearly_hit(const struct line_rates *r, double keys)
     return sum * power < 1 ? sum * power : 1;
 }
 
+/* Lines that are so much rarer than the most common ones are left out. */
+#define LEAST_WEIGHT 1e-25
+
 static double rate_of_line(struct line_rates *r, double keys)
 {
     if (keys >= TAMIS__KNOWN_LINES) return r->rate(r, keys);
@@ -225,7 +230,8 @@ double tamis__over_lines(double lines, double n, struct line_rates *r)
      * distribution. They are divided by their sum, so no factorial of a large number is needed. */
     const double odds = p / (1 - p), mode = floor((n + 1) * p);
     double total = 0, sum = 0, weight = 1;
-    for (double x = mode; x <= n && weight > 1e-25; x++) {
+    /* Ends where the sums no longer change, since no rate is above 1. */
+    for (double x = mode; x <= n && weight > LEAST_WEIGHT && weight > r->least * sum; x++) {
         total += weight;
         sum += weight * rate_of_line(r, x);
         weight *= (n - x) / (x + 1) * odds;
@@ -233,9 +239,11 @@ double tamis__over_lines(double lines, double n, struct line_rates *r)
     weight = 1;
     for (double x = mode; x > 0; x--) {
         weight *= x / ((n - x + 1) * odds);
-        if (weight < 1e-25) break;
+        if (weight < LEAST_WEIGHT) break;
+        const double product = weight * rate_of_line(r, x - 1);
+        if (weight < r->least * total && product < r->least * sum) break; /* fewer keys, less rate */
         total += weight;
-        sum += weight * rate_of_line(r, x - 1);
+        sum += product;
     }
     return sum / total;
 }

@@ -35,10 +35,15 @@ struct line_rates {
     tamis__line_rate *rate;
     struct row row; /* of a line */
     uint32_t k;
+    double least; /* the share of a sum below which a term is left out */
     double known[TAMIS__KNOWN_LINES]; /* of lines with 0, 1, ... keys; negative: unknown */
 };
 
-void tamis__line_rates(struct line_rates *r, tamis__line_rate *rate, double cells, uint32_t k);
+/* A term below this share of a sum does not change it. */
+#define TAMIS__NO_SHARE 0x1p-54
+
+void tamis__line_rates(struct line_rates *r, tamis__line_rate *rate, double cells, uint32_t k,
+                       double least);
 
 /* The rate of a line into whose cells each key throws k balls: tamis__all_hit, and an approximation
  * within 1e-9 of it for lines of at least 32 cells. */

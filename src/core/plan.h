@@ -22,8 +22,8 @@ struct sizing {
     uint64_t step; /* m is a multiple of this */
     uint32_t k_min, k_max;
     double (*rate)(double m, uint32_t k, double items); /* falls with m, rises with items */
-    /* Instead of `rate`, for filters of lines: the rate of one line, and the same within 1e-9 of it
-     * and in less time (occupancy.h). */
+    /* Instead of `rate`, for filters of lines: the rate of one line (occupancy.h), and unless that
+     * is NULL an approximation within a share of 1e-9 that takes less time. */
     tamis__line_rate *line, *line_near;
     uint32_t line_cells;
     uint64_t (*cells)(uint64_t m, uint32_t k); /* how many there are; m <= TAMIS__MAX_CELLS */

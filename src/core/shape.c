@@ -63,9 +63,12 @@ static void rates_open(struct rates *r, const struct sizing *s)
 static double part_rate(struct rates *r, bool near, double m, uint32_t k, double items)
 {
     const struct sizing *s = r->s;
-    struct line_rates *lines = near ? &r->near : &r->exact;
     if (s->line == NULL) return s->rate(m, k, items);
-    if (lines->k != k) tamis__line_rates(lines, near ? s->line_near : s->line, s->line_cells, k);
+    near = near && s->line_near != NULL;
+    struct line_rates *lines = near ? &r->near : &r->exact;
+    if (lines->k != k)
+        tamis__line_rates(lines, near ? s->line_near : s->line, s->line_cells, k,
+                          near ? 1e-12 : TAMIS__NO_SHARE);
     return tamis__over_lines(m / s->line_cells, items, lines);
 }
 
@@ -139,7 +142,7 @@ static double closed_form(const struct search_for_shape *q)
 {
     const struct sizing *s = q->r->s;
     const double fpr = s->shared ? q->fpr / parts(s) : q->fpr;
-    const double cells = -q->k / log1p(-pow(fpr, 1.0 / q->k));
+    const double cells = -(double)q->k / log1p(-pow(fpr, 1.0 / q->k));
     return s->shared ? cells / parts(s) : cells;
 }
 
@@ -169,7 +172,7 @@ static void narrow(struct search_for_shape *q)
         last = at;
         last_height = h;
         guess = exp(at - h / slope);
-        if (!(slope < 0 && guess > (double)q->low && guess < (double)q->high))
+        if (!(slope < 0 && i < 16))
             guess = sqrt((double)(q->low != 0 ? q->low : 1) * (double)q->high);
     }
 }
@@ -226,8 +229,8 @@ static uint64_t m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
 struct shape {
     uint64_t m, items, bytes;
     uint32_t k;
-    double near;   /* the approximate rate */
-    double fpr;    /* 0: not computed yet */
+    double near;   /* the approximate rate; 0: not computed yet */
+    double fpr;    /* the true one, rounded up; 0: not computed yet */
     double excess; /* for plans for transfer, see excess() */
 };
 
@@ -265,6 +268,15 @@ static void complete_shape(struct contest *t, struct shape *c)
     c->excess = excess(t->p, t->rates.s, c);
 }
 
+/* The approximate rate of a shape, or the lowest rate that a plan promises if that is higher. */
+static double near_rate(struct contest *t, struct shape *c)
+{
+    if (c->near <= 0)
+        c->near = fmax(rate_of(&t->rates, true, (double)c->m, c->k, (double)c->items),
+                       TAMIS__MIN_FPR);
+    return c->near;
+}
+
 /* m for items and, if it is not 0, a rate, or as many bytes as the plan has. */
 static uint64_t m_for_items(struct contest *t, uint32_t k)
 {
@@ -292,7 +304,6 @@ static struct shape shape_for_k(struct contest *t, uint32_t k)
     if (c.m == 0 || c.m / s->step > most_steps(s, k)) return (struct shape){0};
     if (c.items == 0) c.items = items_for_rate(&t->rates, c.m, k, p->fpr);
     if (c.items == 0) return (struct shape){0};
-    c.near = rate_of(&t->rates, true, (double)c.m, k, (double)c.items);
     c.bytes = shape_bytes(s, c.m, k);
     if (s->fill != NULL) complete_shape(t, &c);
     return c;
@@ -307,8 +318,8 @@ static bool is_better(struct contest *t, struct shape *a, struct shape *b)
     if (a->excess != b->excess) return a->excess < b->excess;
     if (p->items == 0 && a->items != b->items) return a->items > b->items;
     if (p->m == 0 && p->fpr != 0 && a->bytes != b->bytes) return a->bytes < b->bytes;
-    if (is_surely_above(a->near, b->near) && a->near > 2 * TAMIS__MIN_FPR) return false;
-    if (is_surely_above(b->near, a->near) && b->near > 2 * TAMIS__MIN_FPR) return true;
+    if (is_surely_above(near_rate(t, a), near_rate(t, b))) return false;
+    if (is_surely_above(near_rate(t, b), near_rate(t, a))) return true;
     complete_shape(t, a);
     complete_shape(t, b);
     if (a->fpr != b->fpr) return a->fpr < b->fpr;
@@ -331,7 +342,7 @@ static double hopelessness(struct contest *t, uint32_t k, uint64_t m)
     const tamis_plan *p = t->p;
     const bool rate_is_open = p->items != 0 && (p->m != 0 || p->fpr == 0);
     if (m == 0 || m / t->rates.s->step > most_steps(t->rates.s, k)) return 0;
-    const double limit = rate_is_open ? fmax(t->best.near, TAMIS__MIN_FPR) : p->fpr;
+    const double limit = rate_is_open ? near_rate(t, &t->best) : p->fpr;
     return rate_of(&t->rates, true, (double)m, k, (double)t->best.items) / limit;
 }
 

@@ -49,22 +49,12 @@ static bool is_compact(const struct body *b)
     return b->sections->variant == COMPACT;
 }
 
-static double eighth_power(double word)
-{
-    const double squared = word * word;
-    return squared * squared * squared * squared;
-}
-
 static double split_line_rate(const struct line_rates *r, double keys)
 {
     (void)r;
-    return eighth_power(-expm1(keys * log1p(-1.0 / 64)));
-}
-
-static double split_line_near(const struct line_rates *r, double keys)
-{
-    (void)r;
-    return eighth_power(1 - exp(keys * log1p(-1.0 / 64)));
+    const double word = -expm1(keys * log1p(-1.0 / 64));
+    const double squared = word * word;
+    return squared * squared * squared * squared;
 }
 
 static uint64_t blocked_cells(uint64_t m, uint32_t k)
@@ -79,7 +69,6 @@ static struct sizing blocked_sizing(const tamis_plan *plan)
                                  .k_min = WORDS,
                                  .k_max = WORDS,
                                  .line = split_line_rate,
-                                 .line_near = split_line_near,
                                  .line_cells = TAMIS__LINE_BITS,
                                  .cells = blocked_cells};
     const struct sizing compact = {.step = TAMIS__LINE_BITS,

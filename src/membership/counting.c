@@ -116,7 +116,7 @@ static double counting_overflow(double m, uint32_t k, unsigned bits, bool lined,
                       bits == 4   ? end_in_128
                       : bits == 8 ? end_in_64
                                   : end_in_32,
-                      TAMIS__LINE_BITS / bits, k);
+                      TAMIS__LINE_BITS / bits, k, TAMIS__NO_SHARE);
     const double one = lined ? tamis__over_lines(m * bits / TAMIS__LINE_BITS, n, &in_line)
                              : tamis__binomial_tail(k * n, 1 / m, (1u << bits) - 1);
     return m * one < 1 ? m * one : 1;
