@@ -33,7 +33,8 @@ double tamis__occupied(const struct occupancy *o, double n)
 
 static struct row row_of(double c)
 {
-    const struct row r = {c, c > 1 ? log1p(-1 / c) : 0, c > 2 ? log1p(-1 / ((c - 1) * (c - 1))) : 0};
+    const struct row r = {c, c > 1 ? log1p(-1 / c) : 0,
+                          c > 2 ? log1p(-1 / ((c - 1) * (c - 1))) : 0};
     return r;
 }
 
@@ -241,7 +242,8 @@ double tamis__over_lines(double lines, double n, struct line_rates *r)
         weight *= x / ((n - x + 1) * odds);
         if (weight < LEAST_WEIGHT) break;
         const double product = weight * rate_of_line(r, x - 1);
-        if (weight < r->least * total && product < r->least * sum) break; /* fewer keys, less rate */
+        if (weight < r->least * total && product < r->least * sum)
+            break; /* fewer keys, less rate */
         total += weight;
         sum += product;
     }

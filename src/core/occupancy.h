@@ -35,7 +35,7 @@ struct line_rates {
     tamis__line_rate *rate;
     struct row row; /* of a line */
     uint32_t k;
-    double least; /* the share of a sum below which a term is left out */
+    double least;                     /* the share of a sum below which a term is left out */
     double known[TAMIS__KNOWN_LINES]; /* of lines with 0, 1, ... keys; negative: unknown */
 };
 

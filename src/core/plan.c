@@ -1,5 +1,5 @@
-/* The planner: what a kind accepts of a plan (struct kind.accepts), and what a solved plan promises.
- * shape.c finds the shape. */
+/* The planner: what a kind accepts of a plan (struct kind.accepts), and what a solved plan
+ * promises. shape.c finds the shape. */
 #include "plan.h"
 
 #include "encoding.h"
@@ -36,8 +36,10 @@ uint64_t tamis__largest_near(uint64_t low, uint64_t high, uint64_t guess, tamis_
     for (uint64_t d = 1; high - low > d; d *= 2) {
         const uint64_t at = fit ? low + d : high - d;
         const bool also = fits(ctx, at);
-        if (also) low = at;
-        else high = at;
+        if (also)
+            low = at;
+        else
+            high = at;
         if (also != fit) break;
     }
     return tamis__largest(low, high, fits, ctx);

@@ -172,9 +172,15 @@ static void narrow(struct search_for_shape *q)
         last = at;
         last_height = h;
         guess = exp(at - h / slope);
-        if (!(slope < 0 && i < 16))
+        if (!(slope < 0 && guess > 0 && i < 16))
             guess = sqrt((double)(q->low != 0 ? q->low : 1) * (double)q->high);
     }
+}
+
+/* The last one below, as a bisection from 0 to `high` finds it. */
+static uint64_t bisect(struct search_for_shape *q, uint64_t high)
+{
+    return q->high - q->low == 1 ? q->low : tamis__largest(0, high, is_below, q);
 }
 
 /* The smallest m that reaches the rate; 0: none does. */
@@ -184,7 +190,7 @@ static uint64_t m_for_rate(struct rates *r, uint32_t k, double items, double fpr
     struct search_for_shape q = {.r = r, .k = k, .items = items, .fpr = fpr, .high = most};
     narrow(&q);
     if (q.high == most && !(rate_at(&q, false, most) <= fpr)) return 0;
-    return (tamis__largest(0, most, is_below, &q) + 1) * r->s->step;
+    return (bisect(&q, most) + 1) * r->s->step;
 }
 
 /* The most items that keep the rate; 0: not even one does. */
@@ -193,7 +199,7 @@ static uint64_t items_for_rate(struct rates *r, uint64_t m, uint32_t k, double f
     const uint64_t high = TAMIS__MAX_ITEMS + 1;
     struct search_for_shape q = {.r = r, .k = k, .m = m, .fpr = fpr, .high = high};
     narrow(&q);
-    return tamis__largest(0, high, is_below, &q);
+    return bisect(&q, high);
 }
 
 struct search_for_bytes {
@@ -272,8 +278,8 @@ static void complete_shape(struct contest *t, struct shape *c)
 static double near_rate(struct contest *t, struct shape *c)
 {
     if (c->near <= 0)
-        c->near = fmax(rate_of(&t->rates, true, (double)c->m, c->k, (double)c->items),
-                       TAMIS__MIN_FPR);
+        c->near =
+            fmax(rate_of(&t->rates, true, (double)c->m, c->k, (double)c->items), TAMIS__MIN_FPR);
     return c->near;
 }
 
@@ -328,7 +334,7 @@ static bool is_better(struct contest *t, struct shape *a, struct shape *b)
 
 /* The largest m with this k that can be as good as the best shape: that of its bytes, or of all
  * bytes if those are given. 0: none. */
-static uint64_t most_m(const struct contest *t, uint32_t k)
+static uint64_t roomiest_m(const struct contest *t, uint32_t k)
 {
     const tamis_plan *p = t->p;
     if (p->m != 0) return p->m;
@@ -350,7 +356,7 @@ static double hopelessness(struct contest *t, uint32_t k, uint64_t m)
 static bool consider(struct contest *t, uint32_t k)
 {
     if (t->best.m != 0 && t->rates.s->fill == NULL) {
-        const uint64_t m = most_m(t, k);
+        const uint64_t m = roomiest_m(t, k);
         const double ratio = hopelessness(t, k, m);
         /* Another k may lose less when m is rounded down to whole steps. */
         if (ratio > 1 + CLOSE) return log(ratio) <= 2.0 * k * (double)t->rates.s->step / (double)m;
@@ -365,9 +371,9 @@ static uint32_t likely_k(const tamis_plan *p, const struct sizing *s)
 {
     double k = log2(1 / p->fpr);
     if (p->fpr == 0 || (p->m != 0 && p->items != 0)) {
-        const double cells = p->m != 0 ? (double)s->cells(p->m, 1)
-                                       : 8 * (double)p->bytes / parts(s) /
-                                             (s->cell_bits != 0 ? s->cell_bits : 1);
+        const double cells =
+            p->m != 0 ? (double)s->cells(p->m, 1)
+                      : 8 * (double)p->bytes / parts(s) / (s->cell_bits != 0 ? s->cell_bits : 1);
         k = 0.7 * cells / (double)p->items * (s->shared ? parts(s) : 1);
     }
     return k <= s->k_min ? s->k_min : k >= s->k_max ? s->k_max : (uint32_t)(k + 0.5);
