@@ -191,7 +191,7 @@ double tamis__line_hit(const struct line_rates *r, double keys)
     return all_hit_in(&r->row, r->k, keys, r->k);
 }
 
-/* Differences from 1 lose a few of their digits here, and no term of the sum is below 1e-13 of
+/* Differences from 1 lose a few of their digits here, and no term of the sum is below 1e-11 of
  * it. */
 double tamis__line_nearly_hit(const struct line_rates *r, double keys)
 {
@@ -201,7 +201,7 @@ double tamis__line_nearly_hit(const struct line_rates *r, double keys)
     if (p <= 0) return 0;
     const double ratio = v > 0 ? v / (p * p) : 0;
     double power = 1, square = p, term = 1, sum = 1;
-    for (unsigned i = 0; i + 2 <= r->k && term > 1e-13 * sum; i += 2) {
+    for (unsigned i = 0; i + 2 <= r->k && term > 1e-11 * sum; i += 2) {
         term *= (double)(r->k - i) * (double)(r->k - i - 1) / (i + 2) * ratio;
         sum += term;
     }

@@ -312,6 +312,7 @@ static struct shape shape_for_k(struct contest *t, uint32_t k)
     if (c.items == 0) return (struct shape){0};
     c.bytes = shape_bytes(s, c.m, k);
     if (s->fill != NULL) complete_shape(t, &c);
+    if (s->line_near != NULL) near_rate(t, &c); /* while the rates of lines with this k are known */
     return c;
 }
 
@@ -352,14 +353,20 @@ static double hopelessness(struct contest *t, uint32_t k, uint64_t m)
     return rate_of(&t->rates, true, (double)m, k, (double)t->best.items) / limit;
 }
 
+/* By how much the logarithm of a rate may fall because another k loses less when m is rounded down
+ * to whole steps. 0 if all k have the same cells. */
+static double lost_to_steps(const struct sizing *s, uint64_t m, uint32_t k)
+{
+    return s->cells(s->step, 2) > s->cells(s->step, 1) ? 2.0 * k * (double)s->step / (double)m : 0;
+}
+
 /* False if k, and all that are farther from the best one, cannot be better. */
 static bool consider(struct contest *t, uint32_t k)
 {
     if (t->best.m != 0 && t->rates.s->fill == NULL) {
         const uint64_t m = roomiest_m(t, k);
         const double ratio = hopelessness(t, k, m);
-        /* Another k may lose less when m is rounded down to whole steps. */
-        if (ratio > 1 + CLOSE) return log(ratio) <= 2.0 * k * (double)t->rates.s->step / (double)m;
+        if (ratio > 1 + CLOSE) return log(ratio) <= lost_to_steps(t->rates.s, m, k);
     }
     struct shape c = shape_for_k(t, k);
     if (is_better(t, &c, &t->best)) t->best = c;
