@@ -32,6 +32,7 @@ static bool value_of(const tamis_plan *p, const struct word *w, char out[LONGEST
         memcpy(&small, field, sizeof small);
         snprintf(out, LONGEST_VALUE, "%s", small != 0 ? tamis_kind_name(small) : "");
         return small != 0;
+    case ENCODING: return false; /* sets of a cluster state none */
     default: return (p->flags & w->offset) != 0;
     }
 }

@@ -12,7 +12,7 @@
 
 #include <ctype.h>
 
-#define MOST 24u /* the most elements of one list; TAMIS.CREATE has 19 */
+#define MOST 24u /* the most elements of one list; TAMIS.CREATE has 20 */
 
 struct reader {
     const char *at;
@@ -56,7 +56,7 @@ static int argument_type(const char *word)
         const char *words;
     } types[] = {
         {REDIS_ARGUMENT_KEY, " key destination source "},
-        {REDIS_ARGUMENT_STRING, " item data kind inner image "},
+        {REDIS_ARGUMENT_STRING, " item data kind inner image encoding "},
         {REDIS_ARGUMENT_DOUBLE, " error_rate error probability decay rate delta "},
         {REDIS_ARGUMENT_INTEGER,
          " capacity expansion iterator bucketsize maxiterations width depth cell_size increment "

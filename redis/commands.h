@@ -127,8 +127,8 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
     X(tamis_create, "TAMIS.CREATE", "0.1.0", -3, WRITES, WRITE,                                    \
       "key kind [ITEMS items] [RATE rate] [BYTES bytes] [M m] [K k] [SEED seed] [CELLBITS "        \
       "cellbits] [GENERATIONS generations] "                                                       \
-      "[INNER inner] [EXCLUDED excluded] [ERROR error] [DELTA delta] [STRICT] [COMPACT] "          \
-      "[TURNING] [TRANSFER] "                                                                      \
+      "[INNER inner] [EXCLUDED excluded] [ERROR error] [DELTA delta] "                             \
+      "[ENCODING encoding [width]] [STRICT] [COMPACT] [TURNING] [TRANSFER] "                       \
       "[CONSERVATIVE]",                                                                            \
       "Creates an empty filter or sketch of any kind of the library")                              \
     X(tamis_add, "TAMIS.ADD", "0.1.0", 3, WRITES, WRITE, "key item",                               \

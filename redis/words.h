@@ -5,7 +5,8 @@
 
 #include <tamis/tamis.h>
 
-enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
+/* An ENCODING is a name, and for fixed also the width. */
+enum value_type { NUMBER, SMALL, REAL, KIND, ENCODING, FLAG };
 
 #define AT(field) offsetof(tamis_plan, field)
 static const struct word {
@@ -24,6 +25,7 @@ static const struct word {
              {"EXCLUDED", NUMBER, AT(excluded)},
              {"ERROR", REAL, AT(error)},
              {"DELTA", REAL, AT(delta)},
+             {"ENCODING", ENCODING, AT(encoding)},
              {"STRICT", FLAG, TAMIS_STRICT},
              {"COMPACT", FLAG, TAMIS_COMPACT},
              {"TURNING", FLAG, TAMIS_AUTO_ROTATE},

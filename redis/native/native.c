@@ -57,16 +57,24 @@ bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
 
 /* --- Creation --------------------------------------------------------------------------------- */
 
-/* Finds the kind of that name, or returns false. TAMIS_AUTO is "auto". */
-static bool kind_of(const redis_string *s, uint32_t *kind)
+/* Copies a name in lower case. Returns false if it is too long for any name. */
+static bool name_of(const redis_string *s, char name[static 32])
 {
     const tamis_bytes b = redis_bytes(s);
-    char name[32] = {0};
-    if (b.len >= sizeof name) return false;
+    memset(name, 0, 32);
+    if (b.len >= 32) return false;
     for (size_t i = 0; i < b.len; i++) {
         const char c = ((const char *)b.p)[i];
         name[i] = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
     }
+    return true;
+}
+
+/* Finds the kind of that name, or returns false. TAMIS_AUTO is "auto". */
+static bool kind_of(const redis_string *s, uint32_t *kind)
+{
+    char name[32];
+    if (!name_of(s, name)) return false;
     *kind = tamis_kind_named(name);
     return *kind != TAMIS_AUTO || strcmp(name, "auto") == 0;
 }
@@ -98,6 +106,15 @@ static void refuse_kind(redis_ctx *ctx, const redis_string *word)
     native_say(ctx, text);
 }
 
+static bool encoding_of(const redis_string *s, uint32_t *encoding)
+{
+    char name[32];
+    if (!name_of(s, name)) return false;
+    for (*encoding = TAMIS_KEYS_TEXT; *encoding <= TAMIS_KEYS_CALLER; ++*encoding)
+        if (strcmp(name, tamis_encoding_name(*encoding)) == 0) return true;
+    return false;
+}
+
 /* Stores the value in the plan. Returns false if the text is not a value for the word. */
 static bool set_word(tamis_plan *plan, const struct word *w, const redis_string *text)
 {
@@ -125,13 +142,32 @@ static bool set_word(tamis_plan *plan, const struct word *w, const redis_string 
         if (!kind_of(text, &small)) return false;
         memcpy(field, &small, sizeof small);
         return true;
+    case ENCODING:
+        if (!encoding_of(text, &small)) return false;
+        memcpy(field, &small, sizeof small);
+        return true;
     default: return false;
     }
+}
+
+/* Whether the width of keys comes next: after ENCODING fixed. */
+static bool width_follows(const tamis_plan *plan, const struct word *w)
+{
+    return w->type == ENCODING && plan->encoding == TAMIS_KEYS_FIXED;
+}
+
+static bool refuse_value(redis_ctx *ctx, const char *word, bool is_missing)
+{
+    char text[100];
+    snprintf(text, sizeof text, is_missing ? "%s requires a value" : "invalid value for %s", word);
+    native_say(ctx, text);
+    return false;
 }
 
 /* Returns false after an error reply. */
 static bool read_plan(redis_ctx *ctx, redis_string **argv, int argc, tamis_plan *plan)
 {
+    static const struct word width = {"", SMALL, offsetof(tamis_plan, key_width)};
     char text[100];
     *plan = (tamis_plan){.struct_size = sizeof *plan};
     if (!kind_of(argv[2], &plan->kind)) {
@@ -151,10 +187,10 @@ static bool read_plan(redis_ctx *ctx, redis_string **argv, int argc, tamis_plan 
         if (words[w].type == FLAG) {
             plan->flags |= (uint32_t)words[w].offset;
         } else if (++i == argc || !set_word(plan, &words[w], argv[i])) {
-            snprintf(text, sizeof text, "%s requires a value", words[w].name);
-            if (i < argc) snprintf(text, sizeof text, "invalid value for %s", words[w].name);
-            native_say(ctx, text);
-            return false;
+            return refuse_value(ctx, words[w].name, i == argc);
+        } else if (width_follows(plan, &words[w]) &&
+                   (++i == argc || !set_word(plan, &width, argv[i]))) {
+            return refuse_value(ctx, "ENCODING fixed", i == argc);
         }
     }
     return true;

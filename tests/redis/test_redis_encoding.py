@@ -116,5 +116,43 @@ def test_other_encodings():
         assert isinstance(merged, Error) and "encoded as" in merged.text, merged
 
 
+def test_create():
+    """TAMIS.CREATE with ENCODING makes what the command makes of the same keys."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        c = server.client()
+        for words, option, lines, wrong in (
+                ("INT64LE", "int64le", range(-5, 300), b"x"),
+                ("fixed 4", "fixed:4", ["abcd", "efgh"], b"abc"),
+                ("Text", "text", ["abcd", ""], None)):
+            key = words.split()[0].lower()
+            image = built(room, lines, "--kind", "bloom", "--items", "300", "--encoding", option)
+            check(c, (f"TAMIS.CREATE {key} bloom ITEMS 300 RATE 0.01 ENCODING {words} SEED 0",
+                      "OK"))
+            c.do("TAMIS.MADD", key, *lines)
+            assert c.do("TAMIS.DUMP", key) == image, words
+            assert facts(c, key)["encoding"] == key
+            if wrong is not None:
+                assert isinstance(c.call("TAMIS.ADD", key, wrong), Error), words
+        for encoding in ("sha256", "caller"):
+            check(c, (f"TAMIS.CREATE {encoding} tally BYTES 65536 ENCODING {encoding}", "OK"))
+            assert facts(c, encoding)["encoding"] == encoding
+        assert isinstance(c.call("TAMIS.ADD", "sha256", "x"), Error)
+        check(c, ("TAMIS.ADD caller x", 1))
+        for words, error in (
+                ("ENCODING", "ENCODING requires a value"),
+                ("ENCODING utf8", "invalid value for ENCODING"),
+                ("ENCODING unknown", "invalid value for ENCODING"),
+                ("ENCODING " + 40 * "x", "invalid value for ENCODING"),
+                ("ENCODING fixed", "ENCODING fixed requires a value"),
+                ("ENCODING fixed x", "invalid value for ENCODING fixed"),
+                ("ENCODING fixed -1", "invalid value for ENCODING fixed"),
+                ("ENCODING fixed 0", "keys of fixed width need a width from 1 to 65535 bytes"),
+                ("ENCODING fixed 65536", "keys of fixed width need a width from 1 to 65535 bytes"),
+                ("ENCODING fixed 4 ENCODING text", "a key width is only for keys of fixed width"),
+                ("ENCODING int64le 8", "unknown option '8' of TAMIS.CREATE")):
+            check(c, (f"TAMIS.CREATE k bloom ITEMS 300 RATE 0.01 {words}", Error(f"ERR {error}")))
+        check(c, ("EXISTS k", 0))
+
+
 if __name__ == "__main__":
-    main([test_integers, test_sketches, test_other_encodings])
+    main([test_integers, test_sketches, test_other_encodings, test_create])
