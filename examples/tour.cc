@@ -93,6 +93,36 @@ struct folder {
     }
 };
 
+// A row of a table in a database.
+struct visit {
+    std::uint64_t user;
+    std::uint32_t seconds;
+};
+
+// A column is read in place: here a member of each row, as 8 raw bytes. The sketch returns the
+// count of each user right after each visit, which is enough for a limit.
+bool columns()
+{
+    std::vector<visit> visits;
+    for (std::uint64_t i = 0; i < 10000; i++) visits.push_back({i * i % 1000, 60});
+    const tamis::column users(visits, &visit::user);
+
+    tamis::sketch per_user(tamis::plan::sketch_of(1 << 16));
+    std::vector<std::int64_t> counts(visits.size());
+    per_user.add_counted_column(users, counts);
+    const auto over = std::count_if(counts.begin(), counts.end(), [](auto n) { return n > 100; });
+
+    tamis::filter customers(tamis::plan(1000, 1e-6));
+    for (const std::uint64_t user : {1u, 4u, 9u, 7777u}) customers.add(tamis::raw(user));
+    const std::vector<std::uint32_t> rows = customers.select_column(users);
+    std::cout << "columns    " << rows.size() << " visits of customers; " << over
+              << " visits over the limit\n";
+    return std::all_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
+        const std::uint64_t user = visits[row].user;
+        return user == 1 || user == 4 || user == 9;
+    });
+}
+
 int tour()
 {
     // A plan has two of items, rate and bytes. What it will take is known before.
@@ -140,6 +170,8 @@ int tour()
     sealed.seal();
     std::cout << "sealed     " << sealed.image_size() << " bytes instead of "
               << c.fetched.image_size() << '\n';
+
+    if (!columns()) return 1;
 
     // The exact answer.
     std::set<std::string> wanted;

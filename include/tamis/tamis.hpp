@@ -32,11 +32,22 @@
 //                                 with padding, pointers or floating-point numbers do not compile
 // Bulk     Calls that end with _many take a range of keys, or tamis::keys_of(range, projection),
 //          where the projection makes a key of an element: &row::name, tamis::decimal or a
-//          function. Keys are not copied. A contiguous range of tamis_bytes or tamis::bytes goes to
-//          the C call as it is. Other ranges are passed on in batches of 512 keys, with the same
-//          answers. A batch takes 8 KiB of stack, and up to 16 KiB more if the projection returns
-//          keys that it made, like tamis::decimal. Answers are bits (tamis::bits, tamis::bit_span),
-//          row numbers (select) or calls of a function (for_each_maybe).
+//          function. Keys are not copied, and the answers do not depend on how they are passed on:
+//            - A contiguous range of tamis_bytes or tamis::bytes goes to the C call as it is. So
+//              does a contiguous range whose keys are the bytes of its elements: with tamis::raw,
+//              tamis::int64le of 64-bit integers, or elements or members of type std::array of
+//              bytes. (remove_many, exclude_many and hash_many need descriptors of these.)
+//            - Other ranges are passed on in batches of 512 descriptors. A batch takes 8 KiB of
+//              stack, and up to 16 KiB more if the projection returns keys that it made, like
+//              tamis::decimal.
+//            - If a range of these has a size() of 65,536 or more, its batches have 65,536 to
+//              196,608 keys, so that tamis_options.threads applies to them. They take up to 3 MiB
+//              of memory, or 9 MiB with keys that the projection made. If there is no such memory,
+//              they have 512 keys.
+//          Answers are bits (tamis::bits, tamis::bit_span), row numbers (select) or calls of a
+//          function (for_each_maybe).
+// Columns  Calls that end with _column take a tamis::column: contiguous values of a fixed width,
+//          one member of each struct in an array, or texts with offsets as in Apache Arrow.
 //
 // tamis::NAME is an alias of tamis_cpp::NAME. (`tamis` is already the struct behind the handle of
 // the C library, so it cannot be a namespace. `using namespace tamis_cpp` is possible.)
@@ -78,6 +89,12 @@ public:
         return made(why, tamis_view, image.p, image.len, &how);
     }
     static Self view(bytes image, error &why) noexcept { return view(image, options(), why); }
+    // <tamis/embed.h>: nothing is allocated. *needed, unless nullptr, becomes the size of the room.
+    static Self view_at(void *room, std::size_t room_size, bytes image, const tamis_options &how,
+                        error &why, std::size_t *needed = nullptr) noexcept
+    {
+        return made(why, tamis_view_at, room, room_size, image.p, image.len, &how, needed);
+    }
     static Self unpack(bytes packed, const tamis_options &how, error &why) noexcept
     {
         return made(why, tamis_unpack, packed.p, packed.len, &how);
@@ -101,6 +118,11 @@ public:
     static Self view(bytes image, const tamis_options &how = options())
     {
         return demand([&](error &why) { return view(image, how, why); });
+    }
+    static Self view_at(void *room, std::size_t room_size, bytes image,
+                        const tamis_options &how = options())
+    {
+        return demand([&](error &why) { return view_at(room, room_size, image, how, why); });
     }
     static Self unpack(bytes packed, const tamis_options &how = options())
     {
@@ -152,6 +174,26 @@ public:
     {
         return why.took(tamis_exclude_hashes(self(), h.data(), h.size(), why.c()));
     }
+    bool exclude_hash64(std::uint64_t h, error &why) noexcept
+    {
+        return why.took(tamis_exclude_hash64(self(), &h, 1, why.c()));
+    }
+    bool exclude_hash64(array_view<const std::uint64_t> h, error &why) noexcept
+    {
+        return why.took(tamis_exclude_hash64(self(), h.data(), h.size(), why.c()));
+    }
+    // <tamis/embed.h>: a filter without a header. The cells are valid until the next change.
+    static filter view_cells(const tamis_plan &solved, bytes cells, const tamis_options &how,
+                             error &why) noexcept
+    {
+        return made(why, tamis_view_cells, &solved, cells.p, cells.len, &how);
+    }
+    bytes raw_cells() const noexcept
+    {
+        std::size_t n = 0;
+        const void *cells = tamis_raw_cells(self(), &n);
+        return {cells, n};
+    }
     filter convert(std::uint32_t kind, error &why) const noexcept
     {
         return made(why, tamis_convert, self(), kind);
@@ -185,6 +227,19 @@ public:
     void exclude_hashes(array_view<const hash> h)
     {
         demand([&](error &why) { return exclude_hashes(h, why); });
+    }
+    void exclude_hash64(std::uint64_t h)
+    {
+        demand([&](error &why) { return exclude_hash64(h, why); });
+    }
+    void exclude_hash64(array_view<const std::uint64_t> h)
+    {
+        demand([&](error &why) { return exclude_hash64(h, why); });
+    }
+    static filter view_cells(const tamis_plan &solved, bytes cells,
+                             const tamis_options &how = options())
+    {
+        return demand([&](error &why) { return view_cells(solved, cells, how, why); });
     }
     filter convert(std::uint32_t kind) const
     {
@@ -227,6 +282,9 @@ public:
 
     // tamis_add_weight
     using handle::add;
+    using handle::add_column;
+    using handle::add_hash64;
+    using handle::add_hashes;
     using handle::add_many;
     bool add(bytes key, std::int64_t weight, error &why) noexcept
     {
@@ -237,14 +295,101 @@ public:
     {
         std::size_t all = 0;
         if (!has_room(keys, weights.size(), why)) return 0;
-        in_batches(keys, [&](const tamis_bytes *k, std::size_t n, std::size_t at) {
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
             std::size_t done = n;
             const tamis_status s =
-                tamis_add_weight_many(self(), k, weights.data() + at, n, &done, why.c());
+                c_counted(self(), k, weights.data() + at, n, nullptr, &done, why.c());
             all += done;
             return why.took(s, all);
         });
         return all;
+    }
+    std::size_t add_hashes(array_view<const hash> h, array_view<const std::int64_t> weights,
+                           error &why) noexcept
+    {
+        return counted_hashes(h, weights.size(), weights.data(), h.size(), nullptr, why);
+    }
+    bool add_hash64(std::uint64_t h, std::int64_t weight, error &why) noexcept
+    {
+        return why.took(tamis_add_weight_hash64(self(), &h, &weight, 1, nullptr, why.c()));
+    }
+    std::size_t add_hash64(array_view<const std::uint64_t> h,
+                           array_view<const std::int64_t> weights, error &why) noexcept
+    {
+        return counted_hash64(h, weights.size(), weights.data(), h.size(), nullptr, why);
+    }
+    std::size_t add_column(const column &c, array_view<const std::int64_t> weights,
+                           error &why) noexcept
+    {
+        return counted_rows(c, weights.size(), weights.data(), c.rows, nullptr, why);
+    }
+
+    // tamis_add_counted: the count right after the add, INT64_MAX after a failure. The calls with
+    // many keys set the counts and return how many keys were added. Without weights, each is 1.
+    std::int64_t add_counted(bytes key, std::int64_t weight, error &why) noexcept
+    {
+        std::int64_t count = INT64_MAX;
+        why.took(tamis_add_counted(self(), key.p, key.len, weight, &count, why.c()));
+        return count;
+    }
+    std::int64_t add_counted(bytes key, error &why) noexcept
+    {
+        return add_counted(key, 1, why);
+    }
+    std::int64_t add_counted_hash64(std::uint64_t h, std::int64_t weight, error &why) noexcept
+    {
+        std::int64_t count = INT64_MAX;
+        why.took(tamis_add_counted_hash64(self(), &h, &weight, 1, &count, nullptr, why.c()));
+        return count;
+    }
+    std::int64_t add_counted_hash64(std::uint64_t h, error &why) noexcept
+    {
+        return add_counted_hash64(h, 1, why);
+    }
+    template <class Range>
+    std::size_t add_counted_many(Range &&keys, array_view<const std::int64_t> weights,
+                                 array_view<std::int64_t> counts, error &why)
+    {
+        if (!has_room(keys, weights.size(), why)) return 0;
+        return has_room(keys, counts.size(), why)
+                   ? counted_batches(keys, weights.data(), counts, why)
+                   : 0;
+    }
+    template <class Range>
+    std::size_t add_counted_many(Range &&keys, array_view<std::int64_t> counts, error &why)
+    {
+        return has_room(keys, counts.size(), why) ? counted_batches(keys, nullptr, counts, why) : 0;
+    }
+    std::size_t add_counted_hashes(array_view<const hash> h, array_view<const std::int64_t> weights,
+                                   array_view<std::int64_t> counts, error &why) noexcept
+    {
+        return counted_hashes(h, weights.size(), weights.data(), counts.size(), counts.data(), why);
+    }
+    std::size_t add_counted_hashes(array_view<const hash> h, array_view<std::int64_t> counts,
+                                   error &why) noexcept
+    {
+        return counted_hashes(h, h.size(), nullptr, counts.size(), counts.data(), why);
+    }
+    std::size_t add_counted_hash64(array_view<const std::uint64_t> h,
+                                   array_view<const std::int64_t> weights,
+                                   array_view<std::int64_t> counts, error &why) noexcept
+    {
+        return counted_hash64(h, weights.size(), weights.data(), counts.size(), counts.data(), why);
+    }
+    std::size_t add_counted_hash64(array_view<const std::uint64_t> h,
+                                   array_view<std::int64_t> counts, error &why) noexcept
+    {
+        return counted_hash64(h, h.size(), nullptr, counts.size(), counts.data(), why);
+    }
+    std::size_t add_counted_column(const column &c, array_view<const std::int64_t> weights,
+                                   array_view<std::int64_t> counts, error &why) noexcept
+    {
+        return counted_rows(c, weights.size(), weights.data(), counts.size(), counts.data(), why);
+    }
+    std::size_t add_counted_column(const column &c, array_view<std::int64_t> counts,
+                                   error &why) noexcept
+    {
+        return counted_rows(c, c.rows, nullptr, counts.size(), counts.data(), why);
     }
     // Writes at most n items, the most frequent first. Their texts are valid until the next change.
     std::size_t top(heavy *out, std::size_t n) const noexcept
@@ -269,6 +414,71 @@ public:
     {
         return demand([&](error &why) { return add_many(keys, weights, why); });
     }
+    std::size_t add_hashes(array_view<const hash> h, array_view<const std::int64_t> weights)
+    {
+        return demand([&](error &why) { return add_hashes(h, weights, why); });
+    }
+    void add_hash64(std::uint64_t h, std::int64_t weight)
+    {
+        demand([&](error &why) { return add_hash64(h, weight, why); });
+    }
+    std::size_t add_hash64(array_view<const std::uint64_t> h,
+                           array_view<const std::int64_t> weights)
+    {
+        return demand([&](error &why) { return add_hash64(h, weights, why); });
+    }
+    std::size_t add_column(const column &c, array_view<const std::int64_t> weights)
+    {
+        return demand([&](error &why) { return add_column(c, weights, why); });
+    }
+    std::int64_t add_counted(bytes key, std::int64_t weight = 1)
+    {
+        return demand([&](error &why) { return add_counted(key, weight, why); });
+    }
+    std::int64_t add_counted_hash64(std::uint64_t h, std::int64_t weight = 1)
+    {
+        return demand([&](error &why) { return add_counted_hash64(h, weight, why); });
+    }
+    template <class Range>
+    std::size_t add_counted_many(Range &&keys, array_view<const std::int64_t> weights,
+                                 array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_many(keys, weights, counts, why); });
+    }
+    template <class Range>
+    std::size_t add_counted_many(Range &&keys, array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_many(keys, counts, why); });
+    }
+    std::size_t add_counted_hashes(array_view<const hash> h, array_view<const std::int64_t> weights,
+                                   array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_hashes(h, weights, counts, why); });
+    }
+    std::size_t add_counted_hashes(array_view<const hash> h, array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_hashes(h, counts, why); });
+    }
+    std::size_t add_counted_hash64(array_view<const std::uint64_t> h,
+                                   array_view<const std::int64_t> weights,
+                                   array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_hash64(h, weights, counts, why); });
+    }
+    std::size_t add_counted_hash64(array_view<const std::uint64_t> h,
+                                   array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_hash64(h, counts, why); });
+    }
+    std::size_t add_counted_column(const column &c, array_view<const std::int64_t> weights,
+                                   array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_column(c, weights, counts, why); });
+    }
+    std::size_t add_counted_column(const column &c, array_view<std::int64_t> counts)
+    {
+        return demand([&](error &why) { return add_counted_column(c, counts, why); });
+    }
     std::vector<heavy> top(std::size_t n) const
     {
         std::vector<heavy> out(std::min(n, top(nullptr, 0)));
@@ -287,6 +497,72 @@ public:
 #endif
 
 private:
+    static tamis_status c_counted(tamis *t, const tamis_bytes *k, const std::int64_t *weights,
+                                  std::size_t n, std::int64_t *counts, std::size_t *done,
+                                  tamis_error *why) noexcept
+    {
+        return tamis_add_counted_many(t, k, weights, n, counts, done, why);
+    }
+    static tamis_status c_counted(tamis *t, const column &c, const std::int64_t *weights,
+                                  std::size_t, std::int64_t *counts, std::size_t *done,
+                                  tamis_error *why) noexcept
+    {
+        return tamis_add_counted_column(t, &c, weights, counts, done, why);
+    }
+    // After a failure, the counts of keys that were not added are INT64_MAX.
+    template <class Range>
+    std::size_t counted_batches(Range &keys, const std::int64_t *weights,
+                                array_view<std::int64_t> counts, error &why)
+    {
+        std::size_t all = 0;
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
+            std::size_t done = n;
+            const tamis_status s = c_counted(self(), k, weights ? weights + at : nullptr, n,
+                                             counts.data() + at, &done, why.c());
+            all += done;
+            return why.took(s, all);
+        });
+        if (why) std::fill(counts.data() + all, counts.data() + length_of(keys), INT64_MAX);
+        return all;
+    }
+    static bool has_both(std::size_t n, std::size_t weights, std::size_t counts,
+                         error &why) noexcept
+    {
+        return is_room(n, weights < counts ? weights : counts, why);
+    }
+    std::size_t counted_hashes(array_view<const hash> h, std::size_t n_weights,
+                               const std::int64_t *weights, std::size_t n_counts,
+                               std::int64_t *counts, error &why) noexcept
+    {
+        std::size_t done = 0;
+        if (!has_both(h.size(), n_weights, n_counts, why)) return 0;
+        const tamis_status s =
+            tamis_add_counted_hashes(self(), h.data(), weights, h.size(), counts, &done, why.c());
+        why.took(s, done);
+        return done;
+    }
+    std::size_t counted_hash64(array_view<const std::uint64_t> h, std::size_t n_weights,
+                               const std::int64_t *weights, std::size_t n_counts,
+                               std::int64_t *counts, error &why) noexcept
+    {
+        std::size_t done = 0;
+        if (!has_both(h.size(), n_weights, n_counts, why)) return 0;
+        const tamis_status s =
+            tamis_add_counted_hash64(self(), h.data(), weights, h.size(), counts, &done, why.c());
+        why.took(s, done);
+        return done;
+    }
+    std::size_t counted_rows(const column &c, std::size_t n_weights, const std::int64_t *weights,
+                             std::size_t n_counts, std::int64_t *counts, error &why) noexcept
+    {
+        std::size_t done = 0;
+        if (!has_both(c.rows, n_weights, n_counts, why)) return 0;
+        const tamis_status s =
+            tamis_add_counted_column(self(), &c, weights, counts, &done, why.c());
+        why.took(s, done);
+        return done;
+    }
+
     friend maker<sketch>;
     static bool fits(const sketch &made, error &why) noexcept
     {
@@ -304,6 +580,7 @@ struct tamis {
     using bit_span = tamis_cpp::bit_span;
     using bits = tamis_cpp::bits;
     using bytes = tamis_cpp::bytes;
+    using column = tamis_cpp::column;
     using error = tamis_cpp::error;
     using estimate = tamis_cpp::estimate;
     using exception = tamis_cpp::exception;
@@ -326,6 +603,10 @@ struct tamis {
     static auto keys_of(Range &&range, Projection projection)
     {
         return tamis_cpp::keys_of(range, std::move(projection));
+    }
+    static hash hash_of(bytes key, std::uint64_t seed = 0) noexcept
+    {
+        return tamis_cpp::hash_of(key, seed);
     }
     static std::string_view text(tamis_bytes b) noexcept { return tamis_cpp::text(b); }
 

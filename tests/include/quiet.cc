@@ -20,6 +20,16 @@ static_assert(!throws<tamis::filter>);
 static_assert(!std::is_constructible_v<tamis::filter, tamis::plan>);
 
 static std::size_t allocations;
+static bool refuse;
+void *operator new(std::size_t n, const std::nothrow_t &) noexcept
+{
+    allocations++;
+    return refuse ? nullptr : std::malloc(n);
+}
+void *operator new[](std::size_t n, const std::nothrow_t &) noexcept
+{
+    return operator new(n, std::nothrow);
+}
 void *operator new(std::size_t n)
 {
     allocations++;
@@ -47,13 +57,31 @@ static void check_allocations(tamis::filter &f)
     }
     tamis::bits bits(keys.size());
     std::vector<std::size_t> rows(keys.size());
+    std::vector<std::int64_t> counts(keys.size());
     const std::size_t before = allocations;
     CHECK(f.add_many(keys, bits, why) == 2000);
     CHECK(f.add_many(tamis::keys_of(ids, tamis::decimal), why) == 2000);
     CHECK(f.may_contain_many(keys, bits, why) == 2000);
     CHECK(f.select(keys, rows.begin()) == rows.end());
     CHECK(f.for_each_maybe(keys, [](const std::string &) {}) == 2000);
+    CHECK(f.add_column(tamis::column(ids), why) == 2000);
+    CHECK(f.add_hash64(5, why) && f.rotate_to(1, why) == false && why);
+    CHECK(!f.upper_many(keys, tamis_cpp::array_view<std::int64_t>(), why));
+    CHECK(f.upper_many(keys, counts, why) && counts[0] == INT64_MAX);
     CHECK(allocations == before);
+}
+
+// A range that is long enough for several threads takes one block, or is passed on without it.
+static void check_long(tamis::filter &f)
+{
+    tamis::error why;
+    const std::vector<std::string> keys(70000, "key");
+    const std::size_t before = allocations;
+    CHECK(f.add_many(keys, why) == 70000 && allocations <= before + 1);
+    refuse = true;
+    CHECK(f.add_many(keys, why) == 70000 && f.may_contain_many(keys) == 70000);
+    CHECK(f.for_each_maybe(keys, [](const std::string &) {}) == 70000);
+    refuse = false;
 }
 
 int main()
@@ -79,6 +107,7 @@ int main()
     std::size_t rows[3];
     CHECK(g.may_contain("d") && g.select(keys, rows) == rows + 3 && rows[2] == 2);
     check_allocations(f);
+    check_long(f);
     std::printf("%d failed\n", failures);
     return failures != 0;
 }

@@ -60,6 +60,12 @@ struct padded {
         number end() const { return {9}; }
     };
     f.add_many(tamis::keys_of(span(), tamis::raw));
+#elif CASE == 11 // columns of values whose bytes are not all of them
+    f.add_column(tamis::column(std::vector<double>(3)));
+#elif CASE == 12
+    f.add_column(tamis::column(std::vector<padded>(3)));
+#elif CASE == 13 // a column of strings needs offsets
+    f.add_column(tamis::column(std::vector<std::string_view>(3)));
 #elif CASE != 0
 #error "no such case"
 #endif

@@ -58,11 +58,13 @@ for cxx in g++ clang++; do
     program units $cxx -std=c++17
     program units $cxx -std=c++20
     program models $cxx -std=c++17
+    program columns $cxx -std=c++17
     program quiet $cxx -std=c++17 -fno-exceptions
 done
 if echo 'int main() {}' | g++ -fsanitize=address,undefined -x c++ - -o "$room/program" 2>/dev/null
 then
     program units g++ -std=c++17 -fsanitize=address,undefined -fno-sanitize-recover=all
+    program columns g++ -std=c++20 -fsanitize=address,undefined -fno-sanitize-recover=all
 fi
 if try "$refuser" -std=c++17 -fsyntax-only -DCASE=0 -I"$source/include" "$here/refused.cc"; then
     for number in $(seq "$(grep -c 'if CASE == ' "$here/refused.cc")"); do

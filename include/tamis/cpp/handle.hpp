@@ -3,7 +3,7 @@
 #ifndef TAMIS_CPP_HANDLE_HPP
 #define TAMIS_CPP_HANDLE_HPP
 
-#include "keys.hpp"
+#include "ranges.hpp"
 
 namespace tamis_cpp
 {
@@ -120,10 +120,60 @@ public:
     template <class Range> bool count_many(Range &&keys, array_view<estimate> out, error &why) const
     {
         if (!has_room(keys, out.size(), why)) return false;
-        in_batches(keys, [&](const tamis_bytes *k, std::size_t n, std::size_t at) {
-            return why.took(tamis_count_many(self(), k, n, out.data() + at, why.c()));
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
+            return why.took(c_count(self(), k, n, out.data() + at, why.c()));
         });
         return !why;
+    }
+    // INT64_MAX means "or more", and also that the count is not known.
+    std::int64_t upper(bytes key) const noexcept { return tamis_upper(self(), key.p, key.len); }
+    template <class Range>
+    bool upper_many(Range &&keys, array_view<std::int64_t> out, error &why) const
+    {
+        if (!has_room(keys, out.size(), why)) return false;
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
+            c_upper(self(), k, n, out.data() + at);
+            return true;
+        });
+        return true;
+    }
+
+    // <tamis/columns.h>: like the calls that end with _many. `out` has room for as many results as
+    // the column has rows. select_column writes the numbers of the rows that may be members and
+    // returns how many there are.
+    std::size_t add_column(const column &c, error &why) noexcept
+    {
+        return add_rows(c, nullptr, why);
+    }
+    std::size_t add_column(const column &c, bit_span seen, error &why) noexcept
+    {
+        return is_room(c.rows, seen.size(), why) ? add_rows(c, seen.data(), why) : 0;
+    }
+    std::size_t may_contain_column(const column &c, error &why) const noexcept
+    {
+        return query_rows(c, nullptr, why);
+    }
+    std::size_t may_contain_column(const column &c, bit_span bits, error &why) const noexcept
+    {
+        return is_room(c.rows, bits.size(), why) ? query_rows(c, bits.data(), why) : 0;
+    }
+    std::size_t select_column(const column &c, array_view<std::uint32_t> out,
+                              error &why) const noexcept
+    {
+        std::size_t found = 0;
+        if (is_room(c.rows, out.size(), why))
+            why.took(tamis_select_column(self(), &c, out.data(), &found, why.c()));
+        return found;
+    }
+    bool count_column(const column &c, array_view<estimate> out, error &why) const noexcept
+    {
+        return is_room(c.rows, out.size(), why) &&
+               why.took(tamis_count_column(self(), &c, out.data(), why.c()));
+    }
+    bool upper_column(const column &c, array_view<std::int64_t> out, error &why) const noexcept
+    {
+        return is_room(c.rows, out.size(), why) &&
+               why.took(tamis_upper_column(self(), &c, out.data(), why.c()));
     }
 
     // <tamis/hashes.h>
@@ -162,14 +212,108 @@ public:
     {
         return why.took(tamis_remove_hashes(self(), h.data(), h.size(), nullptr, why.c()));
     }
+    bool remove_hashes(array_view<const hash> h, bit_span absent, error &why) noexcept
+    {
+        return is_room(h.size(), absent.size(), why) &&
+               why.took(tamis_remove_hashes(self(), h.data(), h.size(), absent.data(), why.c()));
+    }
     bool count_hashes(array_view<const hash> h, array_view<estimate> out, error &why) const noexcept
     {
         return is_room(h.size(), out.size(), why) &&
                why.took(tamis_count_hashes(self(), h.data(), h.size(), out.data(), why.c()));
     }
+    bool upper_hashes(array_view<const hash> h, array_view<std::int64_t> out,
+                      error &why) const noexcept
+    {
+        if (!is_room(h.size(), out.size(), why)) return false;
+        tamis_upper_hashes(self(), h.data(), h.size(), out.data());
+        return true;
+    }
+
+    // The same with hashes of 64 bits: one, or an array of them.
+    bool add_hash64(std::uint64_t h, error &why) noexcept
+    {
+        return why.took_bare(tamis_add_hash64(self(), &h, 1, nullptr, nullptr));
+    }
+    bool test_and_add_hash64(std::uint64_t h, error &why) noexcept
+    {
+        std::uint8_t seen = 0;
+        return why.took_bare(tamis_add_hash64(self(), &h, 1, &seen, nullptr)) && seen != 0;
+    }
+    std::size_t add_hash64(array_view<const std::uint64_t> h, error &why) noexcept
+    {
+        std::size_t done = h.size();
+        why.took_bare(tamis_add_hash64(self(), h.data(), h.size(), nullptr, &done), done);
+        return done;
+    }
+    std::size_t add_hash64(array_view<const std::uint64_t> h, bit_span seen, error &why) noexcept
+    {
+        std::size_t done = h.size();
+        if (!is_room(h.size(), seen.size(), why)) return 0;
+        why.took_bare(tamis_add_hash64(self(), h.data(), h.size(), seen.data(), &done), done);
+        return done;
+    }
+    bool may_contain_hash64(std::uint64_t h) const noexcept
+    {
+        return tamis_may_contain_hash64(self(), &h, 1, nullptr) != 0;
+    }
+    std::size_t may_contain_hash64(array_view<const std::uint64_t> h) const noexcept
+    {
+        return tamis_may_contain_hash64(self(), h.data(), h.size(), nullptr);
+    }
+    std::size_t may_contain_hash64(array_view<const std::uint64_t> h, bit_span bits,
+                                   error &why) const noexcept
+    {
+        if (!is_room(h.size(), bits.size(), why)) return 0;
+        return tamis_may_contain_hash64(self(), h.data(), h.size(), bits.data());
+    }
+    bool remove_hash64(std::uint64_t h, error &why) noexcept
+    {
+        std::uint8_t absent = 0;
+        if (!why.took(tamis_remove_hash64(self(), &h, 1, &absent, why.c()))) return false;
+        return absent == 0 || why.took_bare(TAMIS_EABSENT);
+    }
+    bool remove_hash64(array_view<const std::uint64_t> h, error &why) noexcept
+    {
+        return why.took(tamis_remove_hash64(self(), h.data(), h.size(), nullptr, why.c()));
+    }
+    bool remove_hash64(array_view<const std::uint64_t> h, bit_span absent, error &why) noexcept
+    {
+        return is_room(h.size(), absent.size(), why) &&
+               why.took(tamis_remove_hash64(self(), h.data(), h.size(), absent.data(), why.c()));
+    }
+    estimate count_hash64(std::uint64_t h, error &why) const noexcept
+    {
+        estimate e;
+        if (!why.took(tamis_count_hash64(self(), &h, 1, &e, why.c()))) e = estimate();
+        return e;
+    }
+    bool count_hash64(array_view<const std::uint64_t> h, array_view<estimate> out,
+                      error &why) const noexcept
+    {
+        return is_room(h.size(), out.size(), why) &&
+               why.took(tamis_count_hash64(self(), h.data(), h.size(), out.data(), why.c()));
+    }
+    std::int64_t upper_hash64(std::uint64_t h) const noexcept
+    {
+        std::int64_t count = INT64_MAX;
+        tamis_upper_hash64(self(), &h, 1, &count);
+        return count;
+    }
+    bool upper_hash64(array_view<const std::uint64_t> h, array_view<std::int64_t> out,
+                      error &why) const noexcept
+    {
+        if (!is_room(h.size(), out.size(), why)) return false;
+        tamis_upper_hash64(self(), h.data(), h.size(), out.data());
+        return true;
+    }
 
     bool clear(error &why) noexcept { return why.took_bare(tamis_clear(self())); }
     bool rotate(error &why) noexcept { return why.took(tamis_rotate(self(), why.c())); }
+    bool rotate_to(std::uint64_t epoch, error &why) noexcept
+    {
+        return why.took(tamis_rotate_to(self(), epoch, why.c()));
+    }
     bool seal(error &why) noexcept { return why.took(tamis_seal(self(), why.c())); }
     bool merge(const handle &from, error &why) noexcept
     {
@@ -247,6 +391,44 @@ public:
     {
         demand([&](error &why) { return count_many(keys, out, why); });
     }
+    template <class Range> void upper_many(Range &&keys, array_view<std::int64_t> out) const
+    {
+        demand([&](error &why) { return upper_many(keys, out, why); });
+    }
+    std::size_t add_column(const column &c)
+    {
+        return demand([&](error &why) { return add_column(c, why); });
+    }
+    std::size_t add_column(const column &c, bit_span seen)
+    {
+        return demand([&](error &why) { return add_column(c, seen, why); });
+    }
+    std::size_t may_contain_column(const column &c) const
+    {
+        return demand([&](error &why) { return may_contain_column(c, why); });
+    }
+    std::size_t may_contain_column(const column &c, bit_span bits) const
+    {
+        return demand([&](error &why) { return may_contain_column(c, bits, why); });
+    }
+    std::size_t select_column(const column &c, array_view<std::uint32_t> out) const
+    {
+        return demand([&](error &why) { return select_column(c, out, why); });
+    }
+    std::vector<std::uint32_t> select_column(const column &c) const
+    {
+        std::vector<std::uint32_t> out(c.rows);
+        out.resize(select_column(c, out));
+        return out;
+    }
+    void count_column(const column &c, array_view<estimate> out) const
+    {
+        demand([&](error &why) { return count_column(c, out, why); });
+    }
+    void upper_column(const column &c, array_view<std::int64_t> out) const
+    {
+        demand([&](error &why) { return upper_column(c, out, why); });
+    }
     template <class Range> void hash_many(Range &&keys, array_view<hash> out) const
     {
         demand([&](error &why) { return hash_many(keys, out, why); });
@@ -267,9 +449,63 @@ public:
     {
         demand([&](error &why) { return remove_hashes(h, why); });
     }
+    void remove_hashes(array_view<const hash> h, bit_span absent)
+    {
+        demand([&](error &why) { return remove_hashes(h, absent, why); });
+    }
     void count_hashes(array_view<const hash> h, array_view<estimate> out) const
     {
         demand([&](error &why) { return count_hashes(h, out, why); });
+    }
+    void upper_hashes(array_view<const hash> h, array_view<std::int64_t> out) const
+    {
+        demand([&](error &why) { return upper_hashes(h, out, why); });
+    }
+    void add_hash64(std::uint64_t h)
+    {
+        demand([&](error &why) { return add_hash64(h, why); });
+    }
+    bool test_and_add_hash64(std::uint64_t h)
+    {
+        std::uint8_t seen = 0;
+        demand_bare(tamis_add_hash64(self(), &h, 1, &seen, nullptr));
+        return seen != 0;
+    }
+    std::size_t add_hash64(array_view<const std::uint64_t> h)
+    {
+        return demand([&](error &why) { return add_hash64(h, why); });
+    }
+    std::size_t add_hash64(array_view<const std::uint64_t> h, bit_span seen)
+    {
+        return demand([&](error &why) { return add_hash64(h, seen, why); });
+    }
+    std::size_t may_contain_hash64(array_view<const std::uint64_t> h, bit_span bits) const
+    {
+        return demand([&](error &why) { return may_contain_hash64(h, bits, why); });
+    }
+    void remove_hash64(std::uint64_t h)
+    {
+        demand([&](error &why) { return remove_hash64(h, why); });
+    }
+    void remove_hash64(array_view<const std::uint64_t> h)
+    {
+        demand([&](error &why) { return remove_hash64(h, why); });
+    }
+    void remove_hash64(array_view<const std::uint64_t> h, bit_span absent)
+    {
+        demand([&](error &why) { return remove_hash64(h, absent, why); });
+    }
+    estimate count_hash64(std::uint64_t h) const
+    {
+        return demand([&](error &why) { return count_hash64(h, why); });
+    }
+    void count_hash64(array_view<const std::uint64_t> h, array_view<estimate> out) const
+    {
+        demand([&](error &why) { return count_hash64(h, out, why); });
+    }
+    void upper_hash64(array_view<const std::uint64_t> h, array_view<std::int64_t> out) const
+    {
+        demand([&](error &why) { return upper_hash64(h, out, why); });
     }
     void clear()
     {
@@ -278,6 +514,10 @@ public:
     void rotate()
     {
         demand([&](error &why) { return rotate(why); });
+    }
+    void rotate_to(std::uint64_t epoch)
+    {
+        demand([&](error &why) { return rotate_to(epoch, why); });
     }
     void seal()
     {
@@ -317,9 +557,7 @@ public:
 #endif
 
 protected:
-    explicit handle(tamis *t) noexcept : t_(t)
-    {
-    }
+    explicit handle(tamis *t) noexcept : t_(t) {}
     tamis *self() noexcept
     {
         assert(t_ != nullptr);
@@ -345,23 +583,36 @@ private:
     template <class Range> std::size_t add_batches(Range &keys, std::uint8_t *seen, error &why)
     {
         std::size_t all = 0;
-        in_batches(keys, [&](const tamis_bytes *k, std::size_t n, std::size_t at) {
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
             std::size_t done = n;
             const tamis_status s =
-                tamis_add_many(self(), k, n, seen ? seen + at / 8 : nullptr, &done);
+                c_add(self(), k, n, seen ? seen + at / 8 : nullptr, &done, why.c());
             all += done;
-            return why.took_bare(s, all);
+            return why.took(s, all);
         });
         return all;
     }
     template <class Range> std::size_t query_batches(Range &keys, std::uint8_t *bits) const
     {
         std::size_t all = 0;
-        in_batches(keys, [&](const tamis_bytes *k, std::size_t n, std::size_t at) {
-            all += tamis_may_contain_many(self(), k, n, bits ? bits + at / 8 : nullptr);
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
+            all += c_query(self(), k, n, bits ? bits + at / 8 : nullptr);
             return true;
         });
         return all;
+    }
+    std::size_t add_rows(const column &c, std::uint8_t *seen, error &why) noexcept
+    {
+        std::size_t done = 0;
+        const tamis_status s = tamis_add_column(self(), &c, seen, &done, why.c());
+        why.took(s, done);
+        return done;
+    }
+    std::size_t query_rows(const column &c, std::uint8_t *bits, error &why) const noexcept
+    {
+        std::size_t found = 0;
+        why.took(tamis_may_contain_column(self(), &c, bits, &found, why.c()));
+        return found;
     }
     template <class Range> bool remove_batches(Range &keys, std::uint8_t *absent, error &why)
     {
@@ -381,14 +632,19 @@ private:
     std::size_t passing(Range &keys, Yes &&yes, Next &&next) const
     {
         std::size_t all = 0;
-        in_batches(keys, [&](const tamis_bytes *k, std::size_t n, std::size_t at) {
-            std::uint8_t answers[batch_size];
-            for (std::size_t i = 0; i < n; i++, next()) {
-                const std::size_t chunk = i % (8 * batch_size);
-                if (chunk == 0)
-                    all += tamis_may_contain_many(self(), k + i, std::min(n - i, 8 * batch_size),
-                                                  answers);
-                if (answers[chunk / 8] >> chunk % 8 & 1) yes(at + i);
+        std::uint8_t few[batch_size];
+        std::unique_ptr<std::uint8_t[]> many;
+        in_pieces(keys, [&](const auto &k, std::size_t n, std::size_t at) {
+            if (n >= threads_from && !many)
+                many.reset(new (std::nothrow) std::uint8_t[long_batch_size / 8]);
+            const bool is_long = n >= threads_from && many;
+            std::uint8_t *const answers = is_long ? many.get() : few;
+            const std::size_t most = is_long ? share_of(n) : 8 * batch_size;
+            for (std::size_t i = 0, some = 0; i < n; i += some) {
+                some = std::min(n - i, most);
+                all += c_query(self(), piece_of(k, i, some), some, answers);
+                for (std::size_t j = 0; j < some; j++, next())
+                    if (answers[j / 8] >> j % 8 & 1) yes(at + i + j);
             }
             return true;
         });

@@ -1,15 +1,18 @@
-// What <tamis/tamis.hpp> is made of: errors, structs, keys and ranges of keys. Include that header,
-// which explains them.
+// What <tamis/tamis.hpp> is made of: errors, structs and keys. Include that header, which explains
+// them.
 #ifndef TAMIS_CPP_KEYS_HPP
 #define TAMIS_CPP_KEYS_HPP
 
 #include "../tamis.h"
 #if __has_include("../count.h") // the amalgamated header contains these
+#include "../columns.h"
 #include "../count.h"
+#include "../embed.h"
 #include "../publish.h"
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <charconv>
 #include <cstddef>
@@ -19,6 +22,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -249,6 +253,12 @@ static_assert(sizeof(bytes) == sizeof(tamis_bytes), "an array of them is an arra
 
 template <class T> inline constexpr bool is_key = std::is_convertible_v<T, bytes>;
 
+// tamis_hash_bytes: as every filter with this seed and without a secret key hashes the key.
+inline hash hash_of(bytes key, std::uint64_t seed = 0) noexcept
+{
+    return tamis_hash_bytes(seed, key.p, key.len);
+}
+
 // The bytes as text, for items of a top.
 inline std::string_view text(tamis_bytes b) noexcept
 {
@@ -336,18 +346,7 @@ inline constexpr decimal_fn decimal{};
 inline constexpr int64le_fn int64le{};
 inline constexpr raw_fn raw{};
 
-// --- Ranges of keys ------------------------------------------------------------------------------
-
-template <class Range, class Projection> struct keyed {
-    Range *range;
-    Projection projection;
-};
-// The keys that a projection makes of the elements of a range, which must live meanwhile.
-template <class Range, class Projection> auto keys_of(Range &&range, Projection projection)
-{
-    return keyed<std::remove_reference_t<Range>, Projection>{std::addressof(range),
-                                                             std::move(projection)};
-}
+// --- Arrays and bits ----------------------------------------------------------------------------
 
 // Elements in one piece: an array, a vector, a std::span.
 template <class T> class array_view
@@ -401,133 +400,6 @@ private:
     std::vector<std::uint8_t> bytes_;
     std::size_t n_ = 0;
 };
-
-// A multiple of 8. A shorter batch costs time in adds to a table far larger than the caches: 20 ns
-// per key with 256, 15 with 512 and 13 with 1024 (gcc 12, Xeon, a loaded machine).
-inline constexpr std::size_t batch_size = 512;
-
-struct as_it_is {
-    template <class T> constexpr T &&operator()(T &&x) const noexcept { return std::forward<T>(x); }
-};
-
-template <class Iterator, class = void> inline constexpr bool is_forward = false;
-template <class Iterator>
-inline constexpr bool
-    is_forward<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iterator_category>> =
-        std::is_convertible_v<typename std::iterator_traits<Iterator>::iterator_category,
-                              std::forward_iterator_tag>;
-#ifdef __cpp_lib_ranges
-template <class Iterator>
-inline constexpr bool is_multipass = is_forward<Iterator> || std::forward_iterator<Iterator>;
-#else
-template <class Iterator> inline constexpr bool is_multipass = is_forward<Iterator>;
-#endif
-
-// Descriptors of the next keys of a range.
-template <class Iterator, class Projection> class batch
-{
-    using element = decltype(*std::declval<Iterator &>());
-    using key = std::invoke_result_t<const Projection &, element>;
-    using plain = std::remove_cv_t<std::remove_reference_t<key>>;
-    template <class T>
-    static constexpr bool is_view = std::is_pointer_v<T> || std::is_same_v<T, std::string_view> ||
-                                    std::is_base_of_v<tamis_bytes, T>;
-    using whole = std::remove_cv_t<std::remove_reference_t<element>>;
-    static constexpr bool keeps = !std::is_lvalue_reference_v<key> && !is_view<plain>;
-    static constexpr bool dangles =
-        !std::is_lvalue_reference_v<element> && !is_view<whole> && !keeps &&
-        !std::is_lvalue_reference_v<key> &&
-        (std::is_same_v<Projection, raw_fn> || !std::is_trivially_destructible_v<whole>);
-    static_assert(
-        is_key<key>,
-        "these elements are not keys; for numbers use tamis::keys_of(range, tamis::decimal)");
-    static_assert(keeps || is_view<whole> || is_multipass<Iterator>,
-                  "a single-pass range overwrites its elements; put them into a container first");
-    static_assert(!dangles, "this key refers to a temporary element");
-    static_assert(
-        !keeps || (std::is_trivially_copyable_v<plain> && sizeof(plain) <= 32),
-        "this key is a temporary; let the range or projection return a reference or a view");
-
-public:
-    // Takes keys until the batch is full or the range ends, and returns their number.
-    template <class End>
-    std::size_t fill(Iterator &at, const End &end, const Projection &projection)
-    {
-        std::size_t n = 0;
-        for (; n < batch_size && at != end; ++at, n++) {
-            if constexpr (keeps) {
-                kept_[n] = std::invoke(projection, *at);
-                keys_[n] = bytes(kept_[n]);
-            } else {
-                keys_[n] = bytes(std::invoke(projection, *at));
-            }
-        }
-        return n;
-    }
-    const tamis_bytes *keys() const noexcept { return keys_; }
-
-private:
-    struct nothing {
-    };
-    tamis_bytes keys_[batch_size];
-    std::conditional_t<keeps, plain, nothing> kept_[keeps ? batch_size : 1];
-};
-
-template <class Range, class = void> inline constexpr bool is_descriptors = false;
-template <class Range>
-inline constexpr bool is_descriptors<Range, std::void_t<element_of<Range>>> =
-    std::is_same_v<element_of<Range>, tamis_bytes> || std::is_same_v<element_of<Range>, bytes>;
-template <class Range, class = void> inline constexpr bool is_sized = false;
-template <class Range>
-inline constexpr bool is_sized<Range, std::void_t<decltype(std::size(std::declval<Range &>()))>> =
-    true;
-
-template <class T> inline constexpr bool is_keyed = false;
-template <class Range, class P> inline constexpr bool is_keyed<keyed<Range, P>> = true;
-template <class Range, class P> inline constexpr bool is_keyed<const keyed<Range, P>> = true;
-
-template <class Range> auto &elements_of(Range &range)
-{
-    if constexpr (is_keyed<Range>)
-        return *range.range;
-    else
-        return range;
-}
-template <class Range> auto projection_of(Range &range)
-{
-    if constexpr (is_keyed<Range>)
-        return range.projection;
-    else
-        return as_it_is();
-}
-template <class Range> std::size_t length_of(Range &keys)
-{
-    auto &range = elements_of(keys);
-    if constexpr (is_sized<decltype(range)>)
-        return static_cast<std::size_t>(std::size(range));
-    else
-        return static_cast<std::size_t>(std::distance(std::begin(range), std::end(range)));
-}
-
-// Calls call(keys, n, at) for consecutive batches, until it returns false; at least once, so that
-// an empty range meets the errors of the C call, too.
-template <class Range, class Call> void in_batches(Range &range, Call &&call)
-{
-    if constexpr (is_descriptors<Range>) {
-        call(static_cast<const tamis_bytes *>(std::data(range)), std::size(range), std::size_t(0));
-    } else {
-        auto at = std::begin(elements_of(range));
-        const auto end = std::end(elements_of(range));
-        const auto projection = projection_of(range);
-        batch<decltype(at), std::remove_const_t<decltype(projection)>> b;
-        std::size_t first = 0;
-        do {
-            const std::size_t n = b.fill(at, end, projection);
-            if (!call(b.keys(), n, first)) return;
-            first += n;
-        } while (at != end);
-    }
-}
 
 } // namespace tamis_cpp
 
