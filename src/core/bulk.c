@@ -336,8 +336,8 @@ static tamis_status bulk_add_few(tamis *t, const struct batch *keys, uint8_t *se
 /* Keys that the plan has room for. */
 static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
 {
-    /* Threads and partitions change the order of the keys, and the answers depend on it. */
-    if (seen != NULL || (!tamis__crew_add(t, in) && !tamis__partitioned_add(t, in)))
+    /* Partitions change the order of the keys, and the answers depend on it. */
+    if (!tamis__crew_add(t, in, seen) && (seen != NULL || !tamis__partitioned_add(t, in)))
         return stream_add(t, in, seen, done);
     *done = in->n;
     return TAMIS_OK;

@@ -4,6 +4,7 @@
 #include "column.h"
 
 #include "bulk.h"
+#include "crew.h"
 #include "encoding.h"
 #include "error.h"
 #include "sized.h"
@@ -202,7 +203,8 @@ static uint8_t valid_byte(const struct column *c, size_t row, size_t n)
     return (uint8_t)bits;
 }
 
-/* Answers n rows at `at`, which is a multiple of 8. Returns how many may be members. */
+/* Answers n rows at `at`, which is a multiple of 8. Returns how many may be members. bits may be
+ * NULL if no row is null. */
 static size_t query_rows(const tamis *t, const struct column *c, size_t at, size_t n, uint8_t *bits)
 {
     const struct keys in = {.column = c, .row = c->first + at, .n = n};
@@ -229,7 +231,7 @@ tamis_status tamis_may_contain_column(const tamis *t, const tamis_column *given,
     if (maybes != NULL) *maybes = 0;
     const tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
-    if (bits != NULL)
+    if (bits != NULL || c.validity == NULL)
         found = query_rows(t, &c, 0, c.rows, bits);
     else
         for (size_t at = 0; at < c.rows; at += PIECE)
@@ -262,9 +264,18 @@ tamis_status tamis_select_column(const tamis *t, const tamis_column *given, uint
     if (s != TAMIS_OK) return s;
     if (c.rows > 0 && (uint64_t)(c.rows - 1) >> 32 != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a list of rows has room for 2^32 rows only");
-    for (size_t at = 0; at < c.rows; at += PIECE) {
-        const size_t n = c.rows - at < PIECE ? c.rows - at : PIECE;
-        if (query_rows(t, &c, at, n, bits) != 0) end = list_bits(bits, n, at, end);
+    const struct keys all = {.column = &c, .n = c.rows};
+    if (tamis__crew_pays(t, &all)) {
+        /* All bits at once, at the end of the list. The list cannot reach bits that were not read
+         * yet, because a number takes 4 bytes for at least one row, and its bit an eighth. */
+        uint8_t *last = (uint8_t *)(selected + c.rows) - (c.rows + 7) / 8;
+        query_rows(t, &c, 0, c.rows, last);
+        end = list_bits(last, c.rows, 0, end);
+    } else {
+        for (size_t at = 0; at < c.rows; at += PIECE) {
+            const size_t n = c.rows - at < PIECE ? c.rows - at : PIECE;
+            if (query_rows(t, &c, at, n, bits) != 0) end = list_bits(bits, n, at, end);
+        }
     }
     *found = (size_t)(end - selected);
     return TAMIS_OK;

@@ -26,11 +26,14 @@
 #define PIECE 8192u
 #define MOST_OWNERS 64u
 
-/* --- Adds ------------------------------------------------------------------------------------- */
+/* --- Adds to lines ---------------------------------------------------------------------------- */
 
 struct crew {
     tamis *t;
+    const struct kind *kind; /* of this filter, or of the newest generation of a window */
+    struct body body;
     struct keys now; /* the keys of this round */
+    uint8_t *seen;   /* their answers; NULL: nobody wants them */
     uint64_t lines;
     uint32_t owners;
     uint64_t from[MOST_OWNERS + 1]; /* the first line of each owner, and the end */
@@ -76,23 +79,33 @@ static void sort_piece(void *ctx, uint64_t piece)
     for (size_t i = 0; i < n; i++) to[begins[owner_of(c, hashes[i])]++] = hashes[i];
 }
 
+/* The answers of a batch take the place of its first hash, which is no longer needed. */
+_Static_assert(sizeof(tamis_hash) * 8 == TAMIS__MOST_BATCH, "a bit for each key of a batch");
+
 /* Adds keys of one piece, which are all of one owner. Returns how many were new. */
-static uint64_t add_owned(struct crew *c, const tamis_hash *h, size_t n)
+static uint64_t add_owned(struct crew *c, tamis_hash *h, size_t n)
 {
-    const struct kind *kind = c->t->kind;
     uint8_t seen[TAMIS__MOST_BATCH / 8];
+    const bool counted = tamis__needs_seen(c->kind), asked = counted || c->seen != NULL;
     uint64_t fresh = n;
     size_t done;
     struct batch b = {.hashes = h, .n = n < TAMIS__MOST_BATCH ? n : TAMIS__MOST_BATCH};
-    kind->prefetch(&c->t->body, &b);
+    c->kind->prefetch(&c->body, &b);
     for (size_t i = 0; i < n; i += b.n) {
         b.hashes = h + i;
         b.n = n - i < TAMIS__MOST_BATCH ? n - i : TAMIS__MOST_BATCH;
         b.ahead = n - i >= 2 * TAMIS__MOST_BATCH ? h + i + TAMIS__MOST_BATCH : NULL;
-        kind->add(&c->t->body, &b, seen, &done); /* a filter of single lines is never full */
-        for (size_t j = 0; j < (b.n + 7) / 8; j++) fresh -= tamis__popcount(seen[j]);
+        /* A filter of single lines is never full. */
+        c->kind->add(&c->body, &b, asked ? seen : NULL, &done);
+        for (size_t j = 0; counted && j < (b.n + 7) / 8; j++) fresh -= tamis__popcount(seen[j]);
+        if (c->seen != NULL) memcpy(h + i, seen, (b.n + 7) / 8);
     }
     return fresh;
+}
+
+static uint32_t begin_of(const struct crew *c, uint64_t piece, uint64_t owner)
+{
+    return owner != 0 ? c->ends[piece][owner - 1] : 0;
 }
 
 static void add_of_owner(void *ctx, uint64_t owner)
@@ -100,16 +113,54 @@ static void add_of_owner(void *ctx, uint64_t owner)
     struct crew *c = ctx;
     const uint64_t pieces = (c->now.n + PIECE - 1) / PIECE;
     for (uint64_t piece = 0; piece < pieces; piece++) {
-        const uint32_t begin = owner != 0 ? c->ends[piece][owner - 1] : 0,
-                       end = c->ends[piece][owner];
+        const uint32_t begin = begin_of(c, piece, owner), end = c->ends[piece][owner];
         if (begin < end)
             c->added_new[owner] += add_owned(c, c->sorted + piece * PIECE + begin, end - begin);
     }
 }
 
-static bool is_of_single_lines(const tamis *t)
+/* Puts the answers of a piece back in the order of its keys. */
+static void answer_adds(void *ctx, uint64_t piece)
 {
-    return (t->kind->traits & TAMIS__LINES) != 0;
+    struct crew *c = ctx;
+    const size_t at = (size_t)piece * PIECE, n = piece_length(c, piece);
+    const uint8_t *answers[MOST_OWNERS];
+    uint32_t next[MOST_OWNERS] = {0};
+    for (uint32_t o = 0; o < c->owners; o++)
+        answers[o] = (const uint8_t *)(c->sorted + at + begin_of(c, piece, o));
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned byte = 0;
+        for (size_t j = 0; j < 8 && i + j < n; j++) {
+            const uint32_t o = owner_of(c, c->hashed[at + i + j]), k = next[o]++;
+            const uint8_t *batch =
+                answers[o] + k / TAMIS__MOST_BATCH * TAMIS__MOST_BATCH * sizeof(tamis_hash);
+            byte |= (unsigned)tamis__bit(batch, k % TAMIS__MOST_BATCH) << j;
+        }
+        c->seen[(at + i) / 8] = (uint8_t)byte;
+    }
+}
+
+static bool has_lines(const struct kind *kind, const struct section *s)
+{
+    return (kind->traits & TAMIS__LINES) != 0 ||
+           ((kind->traits & TAMIS__LINED_VARIANT) != 0 && s->variant == 1);
+}
+
+/* Sets what the keys are added to. False if it has no lines. A window that other threads share may
+ * rotate meanwhile; one that rotates by itself depends on the order of all keys, and its answers on
+ * all generations. */
+static bool find_lines(struct crew *c)
+{
+    const struct body *b = &c->t->body;
+    c->kind = c->t->kind;
+    c->body = *b;
+    if (c->kind->rotate != NULL) {
+        if (b->shared || b->turn_at != 0 || c->seen != NULL || tamis__sketch(c->t) != NULL)
+            return false;
+        c->kind = tamis__inner(b);
+        c->body = tamis__part(b, 0);
+    }
+    return has_lines(c->kind, c->body.sections);
 }
 
 /* Room for as many keys as the scratch memory allows, in whole pieces. */
@@ -137,10 +188,79 @@ static void crew_close(const struct crew *c)
 
 static void set_owners(struct crew *c, uint32_t threads)
 {
-    c->lines = c->t->body.sections->length / TAMIS__LINE_BYTES;
+    c->lines = c->body.sections->length / TAMIS__LINE_BYTES;
     c->owners = threads < MOST_OWNERS ? threads : MOST_OWNERS;
     if (c->owners > c->lines) c->owners = (uint32_t)c->lines;
     for (uint32_t o = 0; o <= c->owners; o++) c->from[o] = c->lines * o / c->owners;
+}
+
+static void count_lines(struct crew *c)
+{
+    uint64_t fresh = 0;
+    for (uint32_t o = 0; o < c->owners; o++) fresh += c->added_new[o];
+    if (c->kind == c->t->kind) {
+        tamis__count_items(c->t, (size_t)fresh);
+        return;
+    }
+    uint64_t *items = &c->body.sections->items;
+    if (!tamis__sum(*items, fresh, items)) *items = UINT64_MAX;
+    tamis__sum_added(c->t);
+}
+
+static bool add_by_lines(tamis *t, const struct keys *in, uint8_t *seen)
+{
+    struct crew c = {.t = t, .seen = seen};
+    if (!find_lines(&c)) return false;
+    set_owners(&c, t->body.threads);
+    const bool good = crew_open(&c, in->n);
+    const size_t most = c.now.n;
+    for (size_t at = 0; good && at < in->n; at += most) {
+        c.now = tamis__keys_from(in, at, in->n - at < most ? in->n - at : most);
+        const uint64_t pieces = (c.now.n + PIECE - 1) / PIECE;
+        tamis__in_parallel(c.owners, pieces, sort_piece, &c);
+        tamis__in_parallel(c.owners, c.owners, add_of_owner, &c);
+        if (seen == NULL) continue;
+        c.seen = seen + at / 8;
+        tamis__in_parallel(c.owners, pieces, answer_adds, &c);
+    }
+    crew_close(&c);
+    if (good) count_lines(&c);
+    return good;
+}
+
+/* --- Hashes for sealed kinds ------------------------------------------------------------------ */
+
+struct collection {
+    const tamis *t;
+    const struct keys *in;
+    uint8_t *place;
+};
+
+static void collect_piece(void *ctx, uint64_t piece)
+{
+    const struct collection *c = ctx;
+    const size_t from = (size_t)piece * PIECE, rest = c->in->n - from;
+    const size_t end = from + (rest < PIECE ? rest : PIECE);
+    tamis_hash room[TAMIS__MOST_BATCH];
+    for (size_t at = from; at < end; at += TAMIS__MOST_BATCH) {
+        const size_t n = end - at < TAMIS__MOST_BATCH ? end - at : TAMIS__MOST_BATCH;
+        const tamis_hash *h = tamis__hash_group(c->t, c->in, at, n, room);
+        for (size_t i = 0; i < n; i++) tamis__put_hash(c->place + (at + i) * sizeof *h, h[i]);
+    }
+}
+
+static bool add_to_collection(tamis *t, const struct keys *in, uint8_t *seen)
+{
+    if (t->kind->sealing == NULL || t->kind->sealing->reserve == NULL) return false;
+    const bool is_first = t->body.sections->m == 0;
+    struct collection c = {t, in, t->kind->sealing->reserve(&t->body, in->n)};
+    if (c.place == NULL) return false;
+    tamis__in_parallel(t->body.threads, (in->n + PIECE - 1) / PIECE, collect_piece, &c);
+    tamis__count_items(t, in->n);
+    if (seen == NULL) return true;
+    tamis__all_maybe(seen, in->n);
+    if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the very first key is new */
+    return true;
 }
 
 bool tamis__crew_pays(const tamis *t, const struct keys *in)
@@ -148,21 +268,10 @@ bool tamis__crew_pays(const tamis *t, const struct keys *in)
     return t->body.threads > 1 && in->n >= TAMIS__CREW_FROM;
 }
 
-bool tamis__crew_add(tamis *t, const struct keys *in)
+bool tamis__crew_add(tamis *t, const struct keys *in, uint8_t *seen)
 {
-    struct crew c = {.t = t};
-    if (!tamis__crew_pays(t, in) || !is_of_single_lines(t)) return false;
-    set_owners(&c, t->body.threads);
-    const bool good = crew_open(&c, in->n);
-    const size_t most = c.now.n;
-    for (size_t at = 0; good && at < in->n; at += most) {
-        c.now = tamis__keys_from(in, at, in->n - at < most ? in->n - at : most);
-        tamis__in_parallel(c.owners, (c.now.n + PIECE - 1) / PIECE, sort_piece, &c);
-        tamis__in_parallel(c.owners, c.owners, add_of_owner, &c);
-    }
-    crew_close(&c);
-    for (uint32_t o = 0; o < c.owners; o++) tamis__count_items(t, (size_t)c.added_new[o]);
-    return good;
+    if (!tamis__crew_pays(t, in) || in->weights != NULL || in->counts != NULL) return false;
+    return add_by_lines(t, in, seen) || add_to_collection(t, in, seen);
 }
 
 /* --- Queries ---------------------------------------------------------------------------------- */

@@ -63,6 +63,13 @@ static inline uint64_t tamis__cell(const struct section *s, uint64_t i)
     return tamis__get_bits(s->cells, i * s->cell_bits, s->cell_bits);
 }
 
+/* The form of a hash in a section of hashes. */
+static inline void tamis__put_hash(uint8_t *to, tamis_hash h)
+{
+    tamis__put64(to, h.lo);
+    tamis__put64(to + 8, h.hi);
+}
+
 /* The sections of one structure. Kinds that are made of others pass slices of their sections on. */
 struct body {
     struct section *sections;
@@ -186,7 +193,8 @@ enum {
     /* A key is one line of 64 bytes, number mulhi(hi, lines), and its add reads and changes nothing
      * else. So threads may add to distinct lines. */
     TAMIS__LINES = 1024,
-    TAMIS__HAS_PARTS = 2048 /* is made of another kind, the plan's inner_kind */
+    TAMIS__HAS_PARTS = 2048,    /* is made of another kind, the plan's inner_kind */
+    TAMIS__LINED_VARIANT = 4096 /* TAMIS__LINES holds for sections of variant 1 */
 };
 
 /* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c
@@ -229,6 +237,10 @@ struct sealed_ops {
     /* Build the filter from the collected hashes, and set *distinct to how many distinct ones there
      * were. After a failure nothing has changed. */
     tamis_status (*seal)(struct body *b, uint64_t *distinct, tamis_error *why);
+    /* Count n more hashes, and return the place in the collection for the caller to write them to,
+     * with tamis__put_hash. NULL, with nothing changed: there is no such place, and `add` finds out
+     * why or uses a file. */
+    uint8_t *(*reserve)(struct body *b, size_t n);
     /* Exclude keys: they are not members, and must never get a "maybe". NULL: not supported. */
     tamis_status (*exclude)(struct body *b, const struct batch *keys);
     bool spills; /* can be built from hashes that do not fit in memory */

@@ -334,7 +334,7 @@ static size_t counting_cells_of(const struct body *b, tamis_hash h, uint64_t *ou
 const struct kind tamis__counting = {
     .id = TAMIS_COUNTING,
     .name = "counting",
-    .traits = TAMIS__MULTISET | TAMIS__COMPARES,
+    .traits = TAMIS__MULTISET | TAMIS__COMPARES | TAMIS__LINED_VARIANT,
     .accepts = TAMIS__PLANS_FILTER | TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_INNER,
     .variants = LINED,
     .solve = counting_solve,

@@ -38,8 +38,7 @@ const char *tamis__wrong_collection(const struct body *b)
 
 static void put_hash(const struct section *s, uint64_t i, tamis_hash h)
 {
-    tamis__put64(s->cells + i * HASH_BYTES, h.lo);
-    tamis__put64(s->cells + i * HASH_BYTES + 8, h.hi);
+    tamis__put_hash(s->cells + i * HASH_BYTES, h);
 }
 
 /* Makes room for this many bytes. The room doubles, so that an add takes constant time in the long
@@ -164,6 +163,14 @@ tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *s
 #endif
     if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the very first key is new */
     return status;
+}
+
+uint8_t *tamis__reserve(struct body *b, size_t n)
+{
+    const uint64_t m = b->sections->m;
+    if (tamis__spill(b) != NULL || collect_prepare(b, n) != TAMIS_OK) return NULL;
+    set_count(b, m + n);
+    return b->sections->cells + m * HASH_BYTES;
 }
 
 void tamis__clear_collection(struct body *b)

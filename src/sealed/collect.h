@@ -18,6 +18,8 @@ const char *tamis__wrong_collection(const struct body *b);
 /* struct kind.add. Fails with TAMIS_ENOMEM, with TAMIS_EFULL at the limit of the body, or with
  * TAMIS_EIO if hashes go to a file. */
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
+/* struct sealed_ops.reserve. */
+uint8_t *tamis__reserve(struct body *b, size_t n);
 /* struct kind.clear. */
 void tamis__clear_collection(struct body *b);
 /* The file for hashes that do not fit in memory, or NULL. A lean build creates no kind that has

@@ -146,14 +146,21 @@ static uint32_t exact_layout(const tamis_plan *plan, struct section *out)
 
 /* --- Collecting ------------------------------------------------------------------------------- */
 
-static tamis_status exact_collect(struct body *b, uint32_t which, const struct batch *keys,
-                                  uint8_t *seen, size_t *done)
+/* One of the two collections, with the limit that the other one leaves. */
+static struct body exact_part(const struct body *b, uint32_t which)
 {
     struct body part = tamis__part(b, which);
     if (b->max_bytes != 0) {
         const uint64_t taken = tamis__section_bytes(b->sections[1 - which].length);
         part.max_bytes = b->max_bytes > taken ? b->max_bytes - taken : 1;
     }
+    return part;
+}
+
+static tamis_status exact_collect(struct body *b, uint32_t which, const struct batch *keys,
+                                  uint8_t *seen, size_t *done)
+{
+    struct body part = exact_part(b, which);
     const tamis_status s = tamis__collect(&part, keys, seen, done);
     tamis__assign_offsets(b);
     return s;
@@ -162,6 +169,14 @@ static tamis_status exact_collect(struct body *b, uint32_t which, const struct b
 static tamis_status exact_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     return exact_collect(b, MEMBERS, keys, seen, done);
+}
+
+static uint8_t *exact_reserve(struct body *b, size_t n)
+{
+    struct body part = exact_part(b, MEMBERS);
+    uint8_t *place = tamis__reserve(&part, n);
+    tamis__assign_offsets(b);
+    return place;
 }
 
 static tamis_status exclude(struct body *b, const struct batch *keys)
@@ -503,6 +518,7 @@ static tamis_status exact_seal(struct body *b, uint64_t *distinct, tamis_error *
 }
 
 static const struct sealed_ops exact_sealing = {.seal = TAMIS__FULL(exact_seal),
+                                                .reserve = TAMIS__FULL(exact_reserve),
                                                 .exclude = TAMIS__FULL(exclude)};
 
 const struct kind tamis__exact = {

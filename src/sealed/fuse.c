@@ -481,7 +481,8 @@ static size_t fuse_cells_of(const struct body *b, tamis_hash h, uint64_t *out, s
     return f.d;
 }
 
-static const struct sealed_ops fuse_sealing = {.seal = fuse_seal};
+static const struct sealed_ops fuse_sealing = {.seal = fuse_seal,
+                                               .reserve = TAMIS__FULL(tamis__reserve)};
 
 const struct kind tamis__fuse = {
     .id = TAMIS_FUSE,

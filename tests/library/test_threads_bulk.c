@@ -117,6 +117,28 @@ static void test_no_memory(void)
     tamis_close(one);
 }
 
+/* The rows that may be members, of a whole column, of a part of it and of one with nulls. */
+static void check_selection(const tamis *one, const tamis *many)
+{
+    static uint32_t x[KEYS], y[KEYS];
+    static uint8_t valid[KEYS / 8 + 1];
+    for (size_t i = 0; i < sizeof valid; i++) valid[i] = (uint8_t)(i * 37);
+    for (int form = 0; form < 3; form++) {
+        size_t a, b, c;
+        const tamis_column rows = {.struct_size = sizeof rows,
+                                   .rows = form == 0 ? KEYS : KEYS - 70003,
+                                   .first = form == 0 ? 0 : 3,
+                                   .data = values,
+                                   .bytes = sizeof values,
+                                   .width = 8,
+                                   .validity = form == 2 ? valid : NULL};
+        CHECK_OK(tamis_select_column(one, &rows, x, &a, NULL));
+        CHECK_OK(tamis_select_column(many, &rows, y, &b, NULL));
+        CHECK_OK(tamis_may_contain_column(many, &rows, NULL, &c, NULL));
+        CHECK(a == b && a == c && memcmp(x, y, a * sizeof *x) == 0);
+    }
+}
+
 static void check_answers(tamis *one, tamis *many)
 {
     static uint8_t x[KEYS / 8 + 1], y[KEYS / 8 + 1];
@@ -161,12 +183,13 @@ static void test_same_answers(void)
             CHECK_OK(tamis_seal(many, NULL));
         }
         check_answers(one, many);
+        check_selection(one, many);
         tamis_close(one);
         tamis_close(many);
     }
 }
 
-/* With answers, by one thread; a strict filter takes as many keys. */
+/* A strict filter takes as many keys. */
 static void test_seen_and_strict(void)
 {
     make_values();
@@ -196,12 +219,133 @@ static void test_seen_and_strict(void)
     }
 }
 
+/* Plans of every kind and variant, of one size. */
+static const struct {
+    uint32_t kind, inner, flags, cell_bits;
+} shapes[] = {
+    {TAMIS_BLOOM, 0, 0, 0},
+    {TAMIS_PARTITIONED, 0, 0, 0},
+    {TAMIS_BLOCKED, 0, 0, 0},
+    {TAMIS_BLOCKED, 0, TAMIS_COMPACT, 0},
+    {TAMIS_COUNTING, TAMIS_BLOOM, 0, 4},
+    {TAMIS_COUNTING, TAMIS_BLOOM, 0, 16},
+    {TAMIS_COUNTING, TAMIS_BLOCKED, 0, 4},
+    {TAMIS_COUNTING, TAMIS_BLOCKED, 0, 8},
+    {TAMIS_PAIR, 0, 0, 0},
+    {TAMIS_GROWING, 0, 0, 0},
+    {TAMIS_WINDOW, TAMIS_BLOCKED, 0, 0},
+    {TAMIS_WINDOW, TAMIS_BLOCKED, TAMIS_AUTO_ROTATE, 0},
+    {TAMIS_WINDOW, TAMIS_BLOOM, 0, 0},
+    {TAMIS_CUCKOO, 0, 0, 0},
+    {TAMIS_FUSE, 0, 0, 0},
+    {TAMIS_RIBBON, 0, 0, 0},
+    {TAMIS_EXACT, 0, 0, 0},
+    {TAMIS_COUNT_MIN, 0, 0, 0},
+    {TAMIS_COUNT_MIN, 0, TAMIS_CONSERVATIVE, 0},
+    {TAMIS_COUNT_SKETCH, 0, 0, 0},
+    {TAMIS_TALLY, 0, 0, 0},
+    {TAMIS_SIGNED_TALLY, 0, 0, 0},
+    {TAMIS_TOP, 0, 0, 0},
+    {TAMIS_WINDOW, TAMIS_TALLY, 0, 0},
+};
+
+static tamis *shaped(size_t shape, uint32_t threads)
+{
+    const uint32_t kind = shapes[shape].kind, inner = shapes[shape].inner;
+    const bool counts = kind >= TAMIS_COUNT_MIN || inner >= TAMIS_COUNT_MIN;
+    const tamis_plan p = {.struct_size = sizeof p,
+                          .kind = kind,
+                          .inner_kind = inner,
+                          .flags = shapes[shape].flags,
+                          .cell_bits = shapes[shape].cell_bits,
+                          .items = counts ? 0 : KEYS,
+                          .fpr = counts ? 0 : 0.01,
+                          .bytes = counts ? 1 << 16 : 0,
+                          .excluded = kind == TAMIS_EXACT ? 10 : 0};
+    const tamis_options o = {.struct_size = sizeof o, .threads = threads};
+    tamis *t;
+    CHECK_OK(tamis_create(&p, &o, &t, NULL));
+    return t;
+}
+
+/* Adds a few keys, then many in one call, and many in another one. */
+static void fill(tamis *t, bool asked, uint8_t *seen, tamis_status *s, size_t *done)
+{
+    const size_t few = 77, many = 130001;
+    tamis_add_many(t, described, few, NULL, NULL);
+    s[0] = tamis_add_many(t, described + few, many, asked ? seen : NULL, &done[0]);
+    tamis_rotate(t, NULL); /* windows; other kinds refuse */
+    seen += (many + 7) / 8;
+    s[1] = tamis_add_many(t, described + KEYS / 4, KEYS / 2, asked ? seen : NULL, &done[1]);
+}
+
+/* The same image, answers, statuses and numbers of keys with any number of threads. */
+static void test_every_kind(void)
+{
+    static uint8_t x[KEYS / 4], y[KEYS / 4];
+    make_values();
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
+        for (int asked = 0; asked < 2; asked++) {
+            tamis_status s1[2], s2[2];
+            size_t d1[2], d2[2];
+            tamis *one = shaped(shape, 1);
+            memset(x, 0xaa, sizeof x);
+            fill(one, asked, x, s1, d1);
+            for (uint32_t threads = 2; threads <= 5; threads++) {
+                tamis *many = shaped(shape, threads);
+                memset(y, 0xaa, sizeof y);
+                fill(many, asked, y, s2, d2);
+                CHECK(s1[0] == s2[0] && s1[1] == s2[1] && d1[0] == d2[0] && d1[1] == d2[1]);
+                CHECK(memcmp(x, y, sizeof x) == 0);
+                check_same(one, many);
+                tamis_close(many);
+            }
+            tamis_close(one);
+        }
+}
+
+/* A collection whose limit is reached takes exactly the keys that fit, and the very first key is
+ * the only new one. */
+static void test_collections(void)
+{
+    static uint8_t seen[KEYS / 8 + 1];
+    make_values();
+    for (uint32_t threads = 1; threads <= 3; threads++)
+        for (uint32_t kind = TAMIS_FUSE; kind <= TAMIS_EXACT; kind++) {
+            const tamis_plan p = {.struct_size = sizeof p,
+                                  .kind = kind,
+                                  .items = KEYS,
+                                  .fpr = 0.01,
+                                  .excluded = kind == TAMIS_EXACT ? 10 : 0};
+            const tamis_options o = {
+                .struct_size = sizeof o, .threads = threads, .max_bytes = 16u * 100000};
+            const tamis_options unlimited = {.struct_size = sizeof o, .threads = threads};
+            size_t done;
+            tamis *t, *whole;
+            CHECK_OK(tamis_create(&p, &unlimited, &whole, NULL));
+            CHECK_OK(tamis_add_many(whole, described, KEYS, seen, NULL));
+            CHECK(seen[0] == 0xfe && seen[1] == 0xff && seen[KEYS / 8] == (1u << KEYS % 8) - 1);
+            CHECK_OK(tamis_create(&p, &o, &t, NULL));
+            CHECK(tamis_add_many(t, described, KEYS, seen, &done) == TAMIS_EFULL);
+            CHECK(done > 99000 && done < 100000 && seen[0] == 0xfe && seen[1] == 0xff);
+            tamis_limit(t, 0);
+            CHECK_OK(tamis_add_many(t, described + done, KEYS - done, NULL, NULL));
+            check_same(t, whole);
+            tamis_close(whole);
+            CHECK_OK(tamis_seal(t, NULL));
+            CHECK(tamis_may_contain_many(t, described, KEYS, NULL) == KEYS);
+            tamis_close(t);
+        }
+}
+
 static const struct test tests[] = {
     {"same bytes", test_same_bytes},
     {"scratch", test_scratch},
     {"no memory", test_no_memory},
     {"same answers", test_same_answers},
     {"seen and strict", test_seen_and_strict},
+    {"every kind", test_every_kind},
+    {"collections", test_collections},
 };
 
 TEST_MAIN(tests)

@@ -235,7 +235,8 @@ static void ribbon_gauge(const struct body *b, const struct body *other, double 
     out->rate = r.count != 0 ? tamis__ribbon_rate(&r) : 0;
 }
 
-static const struct sealed_ops ribbon_sealing = {.seal = TAMIS__FULL(ribbon_seal), .spills = true};
+static const struct sealed_ops ribbon_sealing = {
+    .seal = TAMIS__FULL(ribbon_seal), .reserve = TAMIS__FULL(tamis__reserve), .spills = true};
 
 const struct kind tamis__ribbon = {
     .id = TAMIS_RIBBON,
