@@ -2,6 +2,7 @@
 
 #include "cpu.h"
 #include "plan.h"
+#include "within.h"
 
 const struct kernels *tamis__kernels_for(const struct body *b)
 {
@@ -96,6 +97,29 @@ tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *
     tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
     return TAMIS_OK;
 }
+
+#ifndef TAMIS_LEAN
+static void set_bits_within(const struct section *s, const struct within *w, size_t n, size_t at,
+                            uint8_t *seen)
+{
+    for (size_t i = 0, from = 0; i < n; i++) {
+        unsigned all = 1;
+        for (uint32_t j = 0; j < s->k; j++, from++) {
+            const unsigned byte = *w->cell[from], bit = 1u << w->bit[from];
+            all &= (byte & bit) != 0;
+            *w->cell[from] = (uint8_t)(byte | bit);
+        }
+        seen[(at + i) / 8] = (uint8_t)(seen[(at + i) / 8] | all << (at + i) % 8);
+    }
+}
+
+void tamis__rows_add_within(struct body *b, struct range r, const tamis_hash *h, size_t n,
+                            uint8_t *seen)
+{
+    const bool rows = (tamis__inner(b)->traits & TAMIS__ROWS) != 0;
+    tamis__add_within(b->sections, rows, r, h, n, set_bits_within, seen);
+}
+#endif
 
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {

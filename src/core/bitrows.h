@@ -26,6 +26,8 @@ uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, ui
 /* Functions of struct kind, for filters whose k probes go to rows of m bits. */
 void tamis__rows_prefetch(const struct body *b, const struct batch *keys);
 tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
+void tamis__rows_add_within(struct body *b, struct range r, const tamis_hash *h, size_t n,
+                            uint8_t *seen);
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits);
 size_t tamis__rows_cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
 

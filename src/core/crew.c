@@ -228,6 +228,88 @@ static bool add_by_lines(tamis *t, const struct keys *in, uint8_t *seen)
     return good;
 }
 
+/* --- Adds to ranges --------------------------------------------------------------------------- */
+
+/* Each thread computes all probes of all keys. That costs more than it saves if all cells are in
+ * the second-level cache (2 threads, 10 M keys at 1 %: 0.6 MB no gain, 1.2 MB 1.3, 12 MB 1.5). */
+#define RANGES_FROM (1u << 20)
+
+struct ranges {
+    tamis *t;
+    struct keys now;
+    uint32_t owners;
+    tamis_hash *hashes;
+    uint8_t *answers; /* of each owner one after the other; NULL: nobody needs them */
+    size_t most;      /* keys of a round, a multiple of 8 */
+};
+
+static void hash_piece(void *ctx, uint64_t piece)
+{
+    struct ranges *r = ctx;
+    const size_t from = (size_t)piece * PIECE, rest = r->now.n - from;
+    const size_t end = from + (rest < PIECE ? rest : PIECE);
+    for (size_t at = from; at < end; at += TAMIS__MOST_BATCH) {
+        const size_t n = end - at < TAMIS__MOST_BATCH ? end - at : TAMIS__MOST_BATCH;
+        const tamis_hash *h = tamis__hash_group(r->t, &r->now, at, n, r->hashes + at);
+        if (h != r->hashes + at) memcpy(r->hashes + at, h, n * sizeof *h);
+    }
+}
+
+static void add_to_range(void *ctx, uint64_t owner)
+{
+    struct ranges *r = ctx;
+    const uint64_t length = r->t->body.sections->length,
+                   lines = (length + TAMIS__LINE_BYTES - 1) / TAMIS__LINE_BYTES;
+    const uint64_t from = lines * owner / r->owners * TAMIS__LINE_BYTES,
+                   end = lines * (owner + 1) / r->owners * TAMIS__LINE_BYTES;
+    const struct range mine = {from, (end < length ? end : length) - from};
+    uint8_t *answers = r->answers != NULL ? r->answers + owner * (r->most / 8) : NULL;
+    r->t->kind->add_within(&r->t->body, mine, r->hashes, r->now.n, answers);
+}
+
+/* A key was present if all its cells were in use, in each range. Sets the answers of this round,
+ * unless seen is NULL, and counts the keys. */
+static void join_answers(struct ranges *r, uint8_t *seen)
+{
+    size_t bytes = (r->now.n + 7) / 8;
+    for (uint32_t o = 1; r->answers != NULL && o < r->owners; o++)
+        for (size_t i = 0; i < bytes; i++) r->answers[i] &= r->answers[o * (r->most / 8) + i];
+    if (seen != NULL) memcpy(seen, r->answers, bytes);
+    tamis__count_added(r->t, r->now.n, r->answers);
+}
+
+static bool ranges_open(struct ranges *r, size_t n, bool asked)
+{
+    const tamis *t = r->t;
+    const bool answers = asked || tamis__needs_seen(t->kind);
+    const uint64_t most = t->scratch_bytes / (sizeof *r->hashes + r->owners / 8 + 1);
+    if (most < TAMIS__CREW_FROM) return false; /* each round would be too short */
+    r->most = (size_t)(most < n ? most : n + 7) / 8 * 8;
+    r->hashes = tamis__alloc_unset(t->memory, r->most * sizeof *r->hashes);
+    if (answers) r->answers = tamis__alloc_unset(t->memory, r->owners * (r->most / 8));
+    return r->hashes != NULL && (r->answers != NULL || !answers);
+}
+
+static bool add_by_ranges(tamis *t, const struct keys *in, uint8_t *seen)
+{
+    struct ranges r = {.t = t};
+    const struct section *s = t->body.sections;
+    if (t->kind->add_within == NULL || has_lines(t->kind, s) || t->body.shared ||
+        s->length < RANGES_FROM)
+        return false;
+    r.owners = t->body.threads < MOST_OWNERS ? t->body.threads : MOST_OWNERS;
+    const bool good = ranges_open(&r, in->n, seen != NULL);
+    for (size_t at = 0; good && at < in->n; at += r.most) {
+        r.now = tamis__keys_from(in, at, in->n - at < r.most ? in->n - at : r.most);
+        tamis__in_parallel(r.owners, (r.now.n + PIECE - 1) / PIECE, hash_piece, &r);
+        tamis__in_parallel(r.owners, r.owners, add_to_range, &r);
+        join_answers(&r, seen != NULL ? seen + at / 8 : NULL);
+    }
+    tamis__free(t->memory, r.hashes);
+    tamis__free(t->memory, r.answers);
+    return good;
+}
+
 /* --- Hashes for sealed kinds ------------------------------------------------------------------ */
 
 struct collection {
@@ -271,7 +353,8 @@ bool tamis__crew_pays(const tamis *t, const struct keys *in)
 bool tamis__crew_add(tamis *t, const struct keys *in, uint8_t *seen)
 {
     if (!tamis__crew_pays(t, in) || in->weights != NULL || in->counts != NULL) return false;
-    return add_by_lines(t, in, seen) || add_to_collection(t, in, seen);
+    return add_by_lines(t, in, seen) || add_by_ranges(t, in, seen) ||
+           add_to_collection(t, in, seen);
 }
 
 /* --- Queries ---------------------------------------------------------------------------------- */

@@ -193,8 +193,8 @@ enum {
     /* A key is one line of 64 bytes, number mulhi(hi, lines), and its add reads and changes nothing
      * else. So threads may add to distinct lines. */
     TAMIS__LINES = 1024,
-    TAMIS__HAS_PARTS = 2048,    /* is made of another kind, the plan's inner_kind */
-    TAMIS__LINED_VARIANT = 4096 /* TAMIS__LINES holds for sections of variant 1 */
+    TAMIS__HAS_PARTS = 2048,     /* is made of another kind, the plan's inner_kind */
+    TAMIS__LINED_VARIANT = 32768 /* TAMIS__LINES holds for sections of variant 1 */
 };
 
 /* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c
@@ -246,6 +246,11 @@ struct sealed_ops {
     bool spills; /* can be built from hashes that do not fit in memory */
 };
 
+/* Bytes of the only section of a body: whole lines, or the end of it. */
+struct range {
+    uint64_t from, length;
+};
+
 /* What every kind has. A function that may be NULL says so. */
 struct kind {
     uint32_t id;
@@ -286,6 +291,11 @@ struct kind {
     bool (*packs)(const struct body *b);
     /* Add keys packed by tamis__pack to the lines that start at `first`. */
     void (*add_packed)(struct body *b, uint64_t first, const uint64_t *words, size_t n,
+                       uint8_t *seen);
+    /* Set those cells of keys that are in a range. Bit i of seen is whether all cells of key i
+     * there were in use before; NULL: nobody asks. Threads may do this in distinct ranges at the
+     * same time. NULL: the cells of a key depend on each other. */
+    void (*add_within)(struct body *b, struct range r, const tamis_hash *h, size_t n,
                        uint8_t *seen);
     /* Prefetch the memory that add and query will access. NULL: not available. */
     void (*prefetch)(const struct body *b, const struct batch *keys);

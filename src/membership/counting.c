@@ -28,6 +28,7 @@
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/plan.h"
+#include "../core/within.h"
 
 #include <math.h>
 
@@ -223,6 +224,48 @@ static tamis_status counting_add(struct body *b, const struct batch *keys, uint8
     return TAMIS_OK;
 }
 
+#ifndef TAMIS_LEAN
+TAMIS__SPECIALIZED void count_within(const struct section *s, const struct within *w, size_t n,
+                                     size_t at, uint8_t *seen, unsigned bits)
+{
+    const unsigned full = (1u << bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        const size_t from = i * s->k;
+        unsigned all = 1;
+        for (size_t j = from; j < from + s->k && seen != NULL; j++) {
+            const unsigned word = bits == 16 ? tamis__get16(w->cell[j]) : *w->cell[j];
+            all &= (word >> w->bit[j] & full) != 0;
+        }
+        if (seen != NULL) seen[(at + i) / 8] = (uint8_t)(seen[(at + i) / 8] | all << (at + i) % 8);
+        for (size_t j = from; j < from + s->k; j++) {
+            const unsigned word = bits == 16 ? tamis__get16(w->cell[j]) : *w->cell[j];
+            const unsigned one = (unsigned)((word >> w->bit[j] & full) != full) << w->bit[j];
+            if (bits == 16)
+                tamis__put16(w->cell[j], (uint16_t)(word + one));
+            else
+                *w->cell[j] = (uint8_t)(word + one);
+        }
+    }
+}
+
+static void counting_set_within(const struct section *s, const struct within *w, size_t n,
+                                size_t at, uint8_t *seen)
+{
+    if (s->cell_bits == 4)
+        count_within(s, w, n, at, seen, 4);
+    else if (s->cell_bits == 8)
+        count_within(s, w, n, at, seen, 8);
+    else
+        count_within(s, w, n, at, seen, 16);
+}
+
+static void counting_add_within(struct body *b, struct range r, const tamis_hash *h, size_t n,
+                                uint8_t *seen)
+{
+    tamis__add_within(b->sections, false, r, h, n, counting_set_within, seen);
+}
+#endif
+
 static void counting_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
@@ -343,6 +386,7 @@ const struct kind tamis__counting = {
     .wrong_cells = counting_wrong_cells,
     .prefetch = TAMIS__FULL(counting_prefetch),
     .add = counting_add,
+    .add_within = TAMIS__FULL(counting_add_within),
     .query = counting_query,
     .remove = counting_take_away,
     .count = counting_count,

@@ -91,6 +91,7 @@ const struct kind tamis__partitioned = {
     .wrong_cells = partitioned_wrong_cells,
     .prefetch = TAMIS__FULL(tamis__rows_prefetch),
     .add = tamis__rows_add,
+    .add_within = TAMIS__FULL(tamis__rows_add_within),
     .query = tamis__rows_query,
     .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = partitioned_gauge,

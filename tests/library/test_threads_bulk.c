@@ -249,7 +249,7 @@ static const struct {
     {TAMIS_WINDOW, TAMIS_TALLY, 0, 0},
 };
 
-static tamis *shaped(size_t shape, uint32_t threads)
+static tamis *shaped(size_t shape, const tamis_options *o)
 {
     const uint32_t kind = shapes[shape].kind, inner = shapes[shape].inner;
     const bool counts = kind >= TAMIS_COUNT_MIN || inner >= TAMIS_COUNT_MIN;
@@ -258,13 +258,12 @@ static tamis *shaped(size_t shape, uint32_t threads)
                           .inner_kind = inner,
                           .flags = shapes[shape].flags,
                           .cell_bits = shapes[shape].cell_bits,
-                          .items = counts ? 0 : KEYS,
+                          .items = counts ? 0 : 5 * KEYS, /* 1.2 MB or more */
                           .fpr = counts ? 0 : 0.01,
                           .bytes = counts ? 1 << 16 : 0,
                           .excluded = kind == TAMIS_EXACT ? 10 : 0};
-    const tamis_options o = {.struct_size = sizeof o, .threads = threads};
     tamis *t;
-    CHECK_OK(tamis_create(&p, &o, &t, NULL));
+    CHECK_OK(tamis_create(&p, o, &t, NULL));
     return t;
 }
 
@@ -288,11 +287,12 @@ static void test_every_kind(void)
         for (int asked = 0; asked < 2; asked++) {
             tamis_status s1[2], s2[2];
             size_t d1[2], d2[2];
-            tamis *one = shaped(shape, 1);
+            tamis *one = shaped(shape, NULL);
             memset(x, 0xaa, sizeof x);
             fill(one, asked, x, s1, d1);
             for (uint32_t threads = 2; threads <= 5; threads++) {
-                tamis *many = shaped(shape, threads);
+                const tamis_options o = {.struct_size = sizeof o, .threads = threads};
+                tamis *many = shaped(shape, &o);
                 memset(y, 0xaa, sizeof y);
                 fill(many, asked, y, s2, d2);
                 CHECK(s1[0] == s2[0] && s1[1] == s2[1] && d1[0] == d2[0] && d1[1] == d2[1]);
@@ -302,6 +302,38 @@ static void test_every_kind(void)
             }
             tamis_close(one);
         }
+}
+
+/* The same with little scratch memory, and with none of the memory that threads need. */
+static void test_every_scratch(void)
+{
+    static const uint64_t scratch[] = {1, 1200000, 1400000, 2500000};
+    static uint8_t x[KEYS / 4], y[KEYS / 4];
+    make_values();
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+        tamis_status s[2];
+        size_t d[2];
+        if (shapes[shape].kind >= TAMIS_COUNT_MIN || shapes[shape].kind == TAMIS_GROWING) continue;
+        tamis *one = shaped(shape, NULL);
+        fill(one, true, x, s, d);
+        for (size_t i = 0; i <= sizeof scratch / sizeof *scratch; i++) {
+            struct tracker a;
+            tracker_init(&a);
+            const tamis_options o = {.struct_size = sizeof o,
+                                     .threads = 3,
+                                     .scratch_bytes = i < 4 ? scratch[i] : 0,
+                                     .memory = &a.memory};
+            tamis *many = shaped(shape, &o);
+            if (i == 4) a.fail_at = a.calls + 1;
+            fill(many, true, y, s, d);
+            a.fail_at = 0;
+            CHECK(memcmp(x, y, sizeof x) == 0);
+            check_same(one, many);
+            tamis_close(many);
+            CHECK_THAT(a.blocks, ==, 0);
+        }
+        tamis_close(one);
+    }
 }
 
 /* A collection whose limit is reached takes exactly the keys that fit, and the very first key is
@@ -345,6 +377,7 @@ static const struct test tests[] = {
     {"same answers", test_same_answers},
     {"seen and strict", test_seen_and_strict},
     {"every kind", test_every_kind},
+    {"every scratch", test_every_scratch},
     {"collections", test_collections},
 };
 
