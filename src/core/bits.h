@@ -77,6 +77,30 @@ static inline uint64_t tamis__mulhi(uint64_t a, uint64_t b)
 #endif
 }
 
+/* The same value, about which the compiler knows nothing. GCC multiplies twice, with 32 and with 64
+ * bits, where the lower bits of a product are also used alone. */
+static inline uint64_t tamis__opaque(uint64_t v)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    __asm__("" : "+r"(v));
+#endif
+    return v;
+}
+
+/* Both halves of the 128-bit product. */
+static inline void tamis__multiply(uint64_t a, uint64_t b, uint64_t *low, uint64_t *high)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    const wide p = (wide)a * b;
+    *low = (uint64_t)p;
+    *high = (uint64_t)(p >> 64);
+#else
+    *low = a * b;
+    *high = tamis__mulhi(a, b);
+#endif
+}
+
 /* The XOR of both halves of the 128-bit product. */
 static inline uint64_t tamis__fold(uint64_t a, uint64_t b)
 {

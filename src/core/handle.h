@@ -9,6 +9,7 @@
 #include <tamis/inspect.h>
 
 struct tamis {
+    struct single single; /* chosen by tamis__choose */
     const struct kind *kind;
     const struct sketch_ops *sketch; /* NULL: not a sketch. Use tamis__sketch to read it. */
     const tamis_memory *memory;

@@ -16,6 +16,7 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key 
     if (key == NULL) {
         h->id = TAMIS_XXH3;
         h->seed = seed;
+        h->flip = tamis__xxh3_flip(seed);
         return;
     }
     h->id = TAMIS_SIPHASH;
@@ -32,6 +33,11 @@ static inline tamis_hash xxh3(const void *key, size_t len, uint64_t seed)
                                      : XXH3_128bits_withSeed(len != 0 ? key : "", len, seed);
     const tamis_hash h = {x.low64, x.high64};
     return h;
+}
+
+tamis_hash tamis__xxh3(const void *key, size_t len, uint64_t seed)
+{
+    return xxh3(key, len, seed);
 }
 
 tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len)

@@ -6,18 +6,44 @@
 #ifndef TAMIS_HASH_H
 #define TAMIS_HASH_H
 
+#include "bits.h"
 #include "key.h"
 
 struct hasher {
     uint32_t id;         /* TAMIS_XXH3, ... */
     bool usable;         /* false: a keyed image without its key, or the caller's own hashes */
     uint64_t seed;       /* XXH3 */
+    uint64_t flip;       /* XXH3: tamis__xxh3_flip of the seed */
     const uint64_t *key; /* SipHash: two words, which belong to the handle's key */
     uint8_t key_id[16];  /* zero unless keyed */
 };
 
 /* Selects SipHash if key is not NULL, or else XXH3 with this seed. */
 void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key *key);
+
+/* XXH3-128 of any key, and of one of 8 bytes, which is the most common length in programs. The
+ * latter is inlined, and its flip depends only on the seed. */
+tamis_hash tamis__xxh3(const void *key, size_t len, uint64_t seed);
+
+static inline uint64_t tamis__xxh3_flip(uint64_t seed)
+{
+    const uint32_t low = (uint32_t)seed;
+    const uint32_t swapped = low >> 24 | (low >> 8 & 0xff00) | (low << 8 & 0xff0000) | low << 24;
+    return UINT64_C(0xc4f023344dc994ac) + (seed ^ (uint64_t)swapped << 32);
+}
+
+static inline tamis_hash tamis__xxh3_word(uint64_t flip, uint64_t word)
+{
+    tamis_hash h;
+    tamis__multiply(word ^ flip, UINT64_C(0x9e3779b185ebcaa7), &h.lo, &h.hi);
+    h.hi += h.lo << 1;
+    h.lo ^= h.hi >> 3;
+    h.lo = (h.lo ^ h.lo >> 35) * UINT64_C(0x9fb21c651e98df25);
+    h.lo ^= h.lo >> 28;
+    h.hi = (h.hi ^ h.hi >> 37) * UINT64_C(0x165667919e3779f9);
+    h.hi ^= h.hi >> 32;
+    return h;
+}
 
 /* Require h->usable. */
 tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len);

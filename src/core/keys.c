@@ -1,5 +1,4 @@
-/* The functions that take keys: add, query, exclude and remove. Also rotate, which forgets keys. A
- * single key is a batch of one. */
+/* The functions that take keys: add, query, exclude and remove. Also rotate, which forgets keys. */
 #include "../frequency/noise.h"
 #include "bulk.h"
 #include "encoding.h"
@@ -37,6 +36,16 @@ tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t
     return s == TAMIS_OK ? TAMIS_EINVAL : s;
 }
 
+/* tamis_add_all of a single hash. */
+static tamis_status add_one(tamis *t, tamis_hash h, uint8_t *seen_bits, size_t *done)
+{
+    bool known;
+    const tamis_status s = t->single.add_hash(t, h, seen_bits != NULL ? &known : NULL);
+    if (seen_bits != NULL) *seen_bits = known;
+    if (done != NULL) *done = s == TAMIS_OK;
+    return s;
+}
+
 tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen_bits,
                               size_t *done)
 {
@@ -45,7 +54,8 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
     if (tamis__keeps_items(t)) return TAMIS_EUNSUPPORTED;
     const struct keys in = {.hashes = h, .n = n};
     size_t added;
-    const tamis_status s = tamis_add_all(t, &in, seen_bits, &added);
+    const tamis_status s =
+        n == 1 ? add_one(t, *h, seen_bits, &added) : tamis_add_all(t, &in, seen_bits, &added);
     if (done != NULL) *done = added;
     tamis__watch_hashes(t, h, added);
     return s;
@@ -58,28 +68,13 @@ tamis_status tamis_add_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t *se
     if (t->read_only) return TAMIS_ESEALED;
     if (tamis__keeps_items(t)) return TAMIS_EUNSUPPORTED;
     const struct keys in = {.words = h, .n = n};
-    return tamis_add_all(t, &in, seen_bits, done);
-}
-
-static inline tamis_status add_one(tamis *t, const void *key, size_t len, bool *seen)
-{
-    const tamis_bytes one = {key, len};
-    return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
-}
-
-/* Apart, so that the fast path keeps its frame small. */
-static TAMIS__APART tamis_status add_checked(tamis *t, const void *key, size_t len, bool *seen)
-{
-    const tamis_status s = tamis__may_change_keys(t);
-    if (seen != NULL) *seen = false;
-    if (s != TAMIS_OK) return s;
-    return tamis__wrong_length(t, len) ? TAMIS_EINVAL : add_one(t, key, len, seen);
+    return n == 1 ? add_one(t, tamis_hash64(*h), seen_bits, done)
+                  : tamis_add_all(t, &in, seen_bits, done);
 }
 
 tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
 {
-    return t->any_key && !t->read_only ? add_one(t, key, len, seen)
-                                       : add_checked(t, key, len, seen);
+    return t->single.add(t, key, len, seen);
 }
 
 /* --- Querying --------------------------------------------------------------------------------- */
@@ -113,25 +108,29 @@ size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
     return tamis__bulk_query(t, &in, bits);
 }
 
+/* A single hash; bits may be NULL. */
+static inline size_t ask_one(const tamis *t, tamis_hash h, uint8_t *bits)
+{
+    const bool maybe = t->single.ask_hash(t, h);
+    if (bits != NULL) bits[0] = maybe;
+    return maybe;
+}
+
 size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
 {
     const struct keys in = {.hashes = h, .n = n};
-    if (n != 1) return tamis__bulk_query(t, &in, bits);
-    const bool maybe = tamis__query_key(t, *h);
-    if (bits != NULL) bits[0] = maybe;
-    return maybe;
+    return n == 1 ? ask_one(t, *h, bits) : tamis__bulk_query(t, &in, bits);
 }
 
 size_t tamis_may_contain_hash64(const tamis *t, const uint64_t *h, size_t n, uint8_t *bits)
 {
     const struct keys in = {.words = h, .n = n};
-    return tamis__bulk_query(t, &in, bits);
+    return n == 1 ? ask_one(t, tamis_hash64(*h), bits) : tamis__bulk_query(t, &in, bits);
 }
 
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 {
-    if (!t->any_key && (!t->hasher.usable || tamis__wrong_length(t, len))) return true;
-    return tamis__query_key(t, tamis__hash_key(&t->hasher, key, len));
+    return t->single.ask(t, key, len);
 }
 
 tamis_hash tamis_hash_bytes(uint64_t seed, const void *key, size_t len)

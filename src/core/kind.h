@@ -157,6 +157,15 @@ struct batch {
  * kind. */
 #define TAMIS__AIM_WORDS 368u
 
+/* The functions of a handle for one key, given as bytes or as a hash (single.h). Those of a kind
+ * may lack add and add_hash (NULL), and then the general ones take their place. */
+struct single {
+    bool (*ask)(const tamis *t, const void *key, size_t len);
+    tamis_status (*add)(tamis *t, const void *key, size_t len, bool *seen);
+    bool (*ask_hash)(const tamis *t, tamis_hash h);
+    tamis_status (*add_hash)(tamis *t, tamis_hash h, bool *seen);
+};
+
 /* What the cells show. A kind sets what applies to it; the other fields are 0. */
 struct gauge {
     struct estimate items; /* distinct ones */
@@ -306,6 +315,10 @@ struct kind {
      * here. */
     tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
+    /* Functions for single keys of such a body. They give the same answers as `query` and `add`,
+     * and leave the same bytes, but handles that are shared or strict cannot use them. NULL, as
+     * function or as its answer: there are none. */
+    const struct single *(*single)(const struct body *b);
     /* TAMIS_EABSENT if the key is certainly not a member; then nothing has changed. NULL: not
      * supported. */
     tamis_status (*remove)(struct body *b, tamis_hash h);

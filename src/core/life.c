@@ -3,9 +3,8 @@
 #include "../frequency/noise.h"
 #include "../image/image.h"
 #include "../sealed/collect.h"
-#include "encoding.h"
 #include "error.h"
-#include "handle.h"
+#include "single.h"
 #include "sized.h"
 
 void tamis__set_turning(tamis *t)
@@ -43,6 +42,7 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
         tamis_close(t);
         return s;
     }
+    tamis__choose(t);
     *out = t;
     return TAMIS_OK;
 }
@@ -177,6 +177,7 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     }
     for (uint32_t i = 0; i < body.count; i++)
         memcpy(body.sections[i].cells, t->body.sections[i].cells, (size_t)body.sections[i].length);
+    tamis__choose(copy);
     *out = copy;
     return TAMIS_OK;
 }
@@ -215,6 +216,7 @@ tamis_status tamis__seal(tamis *t, tamis_error *why)
         t->body.spill = NULL;
     }
     t->sealed = t->read_only = t->changed = true;
+    tamis__choose(t);
     return TAMIS_OK;
 }
 

@@ -3,9 +3,8 @@
 #include "../image/image.h"
 #include "bits.h"
 #include "bulk.h"
-#include "encoding.h"
 #include "error.h"
-#include "handle.h"
+#include "single.h"
 #include "sized.h"
 
 #include <tamis/inspect.h>
@@ -138,6 +137,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     tamis__gauge(plain, NULL, TAMIS__Z99, &g);
     plain->items = (uint64_t)(g.items.value + 0.5);
     plain->items_estimated = true;
+    tamis__choose(plain);
     *out = plain;
     return TAMIS_OK;
 }

@@ -456,16 +456,18 @@ AVX512 static void xxh3_long(uint64_t seed, const uint8_t *const p[8], const uin
 #define COMMON                                                                                     \
     .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = avx512_probe_add,             \
     .probe_query = avx512_probe_query, .line_add = avx512_line_add,                                \
-    .line_query = avx512_line_query, .packed_add = avx512_packed_add,                              \
-    .compact_add = tamis__compact_add, .compact_query = avx512_compact_query,                      \
-    .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
-    .tally_add = tamis__tally_add_avx512, .siphash = siphash_lanes_8, .xxh3_words = xxh3_words,    \
-    .xxh3_rows = xxh3_rows, .xxh3_short = xxh3_short, .xxh3_long = xxh3_long
+    .line_query = avx512_line_query, .line_single = &tamis__line_single_avx2,                      \
+    .packed_add = avx512_packed_add, .compact_add = tamis__compact_add,                            \
+    .compact_query = avx512_compact_query, .fuse_aim = tamis__fuse_aim_avx512,                     \
+    .fuse_query = tamis__fuse_ask_avx512, .tally_add = tamis__tally_add_avx512,                    \
+    .siphash = siphash_lanes_8, .xxh3_words = xxh3_words, .xxh3_rows = xxh3_rows,                  \
+    .xxh3_short = xxh3_short, .xxh3_long = xxh3_long
 
 const struct kernels tamis__avx512 = {
     COMMON,
     .ribbon_aim = tamis__ribbon_aim_avx2,
     .ribbon_query = tamis__ribbon_ask_avx2,
+    .ribbon_single = &tamis__ribbon_single_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
 };
 
@@ -473,6 +475,7 @@ const struct kernels tamis__avx512_bits = {
     COMMON,
     .ribbon_aim = tamis__ribbon_aim_avx512,
     .ribbon_query = tamis__ribbon_ask_avx512,
+    .ribbon_single = &tamis__ribbon_single_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx512,
 };
 

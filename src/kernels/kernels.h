@@ -140,6 +140,14 @@ typedef size_t tamis__row_hasher(uint64_t seed, const uint8_t *words, size_t n, 
 typedef void tamis__lane_hasher(uint64_t seed, const uint8_t *const keys[8],
                                 const uint64_t lengths[8], tamis_hash *out);
 
+/* The functions for single keys (core/single.h): of bits in rows, which all tables share, of lines,
+ * and of ribbons. For one key AVX2 is faster than AVX-512: a query of a blocked filter in the cache
+ * takes 5.0 against 7.9 ns on Zen 4. */
+struct single;
+extern const struct single tamis__probe_single, tamis__rows_single;
+extern const struct single tamis__line_single, tamis__line_single_avx2, tamis__line_single_neon;
+extern const struct single tamis__ribbon_single, tamis__ribbon_single_avx2;
+
 struct kernels {
     const char *name;
     tamis__probe_prefetcher *probe_prefetch;
@@ -147,11 +155,13 @@ struct kernels {
     tamis__probe_asker *probe_query;
     tamis__line_adder *line_add;
     tamis__line_asker *line_query;
+    const struct single *line_single;
     tamis__packed_adder *packed_add;
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
     tamis__ribbon_aimer *ribbon_aim;
     tamis__ribbon_asker *ribbon_query;
+    const struct single *ribbon_single;
     tamis__ribbon_solver *ribbon_solve;
     tamis__fuse_aimer *fuse_aim;
     tamis__fuse_asker *fuse_query;

@@ -35,6 +35,28 @@ static inline unsigned tamis__line_bit(uint64_t lo, unsigned word)
     return (unsigned)(lo >> 6 * word) & 63;
 }
 
+/* Reports whether the line has every bit of a key. */
+static inline bool tamis__line_has(const uint8_t *line, uint64_t lo)
+{
+    uint64_t missing = 0;
+    for (unsigned j = 0; j < 8; j++)
+        missing |= ~tamis__get64(line + 8 * j) & UINT64_C(1) << tamis__line_bit(lo, j);
+    return missing == 0;
+}
+
+/* Sets them, and reports whether the line had them before. */
+static inline bool tamis__line_put(uint8_t *line, uint64_t lo)
+{
+    uint64_t missing = 0;
+    for (unsigned j = 0; j < 8; j++) {
+        const uint64_t word = tamis__get64(line + 8 * j);
+        const uint64_t bit = UINT64_C(1) << tamis__line_bit(lo, j);
+        missing |= bit & ~word;
+        tamis__put64(line + 8 * j, word | bit);
+    }
+    return missing == 0;
+}
+
 /* The compact variant has k bits anywhere in the line, with the probes of a classic filter of 512
  * bits. */
 static inline unsigned tamis__compact_bit(uint64_t x)

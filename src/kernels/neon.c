@@ -1,4 +1,5 @@
 /* Kernels for 64-bit ARM, which always has NEON. A line of the blocked filter is four registers. */
+#include "../core/single.h"
 #include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
 
@@ -21,6 +22,16 @@ static inline unsigned is_zero(uint64x2_t v)
     return (vgetq_lane_u64(v, 0) | vgetq_lane_u64(v, 1)) == 0;
 }
 
+static inline unsigned neon_line_has(const uint8_t *line, uint64_t lo)
+{
+    uint64x2_t missing = vdupq_n_u64(0);
+    for (int j = 0; j < 4; j++) {
+        const uint64x2_t words = vreinterpretq_u64_u8(vld1q_u8(line + 16 * j));
+        missing = vorrq_u64(missing, vbicq_u64(mask_of(lo, j), words));
+    }
+    return is_zero(missing);
+}
+
 static void neon_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
                             const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
@@ -28,12 +39,7 @@ static void neon_line_query(const uint8_t *table, uint64_t lines, const tamis_ha
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
-        uint64x2_t missing = vdupq_n_u64(0);
-        for (int j = 0; j < 4; j++) {
-            const uint64x2_t words = vreinterpretq_u64_u8(vld1q_u8(line + 16 * j));
-            missing = vorrq_u64(missing, vbicq_u64(mask_of(h[i].lo, j), words));
-        }
-        bits[i / 8] = (uint8_t)(bits[i / 8] | is_zero(missing) << i % 8);
+        bits[i / 8] = (uint8_t)(bits[i / 8] | neon_line_has(line, h[i].lo) << i % 8);
     }
 }
 
@@ -70,6 +76,27 @@ static void neon_packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
         seen[i / 8] = (uint8_t)(seen[i / 8] | neon_add_to_line(line, words[i]) << i % 8);
     }
 }
+
+TAMIS__SPECIALIZED uint8_t *neon_single_line(const struct section *s, tamis_hash h)
+{
+    return s->cells + tamis__line_of(h, s->m / TAMIS__LINE_BITS) * TAMIS__LINE_BYTES;
+}
+
+TAMIS__SPECIALIZED bool neon_single_has(const struct section *s, tamis_hash h)
+{
+    return neon_line_has(neon_single_line(s, h), h.lo);
+}
+
+TAMIS__SPECIALIZED bool neon_single_put(struct section *s, tamis_hash h)
+{
+    return neon_add_to_line(neon_single_line(s, h), h.lo);
+}
+
+TAMIS__ASK_SINGLE(neon_line, , neon_single_has)
+TAMIS__ADD_SINGLE(neon_line, , neon_single_put)
+
+const struct single tamis__line_single_neon = {neon_line_ask, neon_line_add, neon_line_ask_hash,
+                                               neon_line_add_hash};
 
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
@@ -141,11 +168,13 @@ const struct kernels tamis__neon = {
     .probe_query = tamis__probe_query,
     .line_add = neon_line_add,
     .line_query = neon_line_query,
+    .line_single = &tamis__line_single_neon,
     .packed_add = neon_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = ribbon_ask,
+    .ribbon_single = &tamis__ribbon_single,
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,

@@ -83,18 +83,6 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-static bool scalar_add_to_line(uint8_t *line, uint64_t lo)
-{
-    uint64_t missing = 0;
-    for (unsigned j = 0; j < 8; j++) {
-        const uint64_t word = tamis__get64(line + 8 * j);
-        const uint64_t bit = UINT64_C(1) << tamis__line_bit(lo, j);
-        missing |= bit & ~word;
-        tamis__put64(line + 8 * j, word | bit);
-    }
-    return missing == 0;
-}
-
 static void scalar_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
                             const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
@@ -103,7 +91,7 @@ static void scalar_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
     for (size_t i = 0; i < n; i++)
         scalar_answer(
             seen, i,
-            scalar_add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
+            tamis__line_put(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
 }
 
 static void scalar_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
@@ -112,7 +100,7 @@ static void scalar_packed_add(uint8_t *table, const uint64_t *words, size_t n, u
     for (size_t i = 0; i < n; i++) {
         if (n - i > TAMIS__PACKED_AHEAD)
             TAMIS__PREFETCH(tamis__packed_line(table, words[i + TAMIS__PACKED_AHEAD]));
-        scalar_answer(seen, i, scalar_add_to_line(tamis__packed_line(table, words[i]), words[i]));
+        scalar_answer(seen, i, tamis__line_put(tamis__packed_line(table, words[i]), words[i]));
     }
 }
 
@@ -123,10 +111,7 @@ static void scalar_line_query(const uint8_t *table, uint64_t lines, const tamis_
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
-        uint64_t missing = 0;
-        for (unsigned j = 0; j < 8; j++)
-            missing |= ~tamis__get64(line + 8 * j) & UINT64_C(1) << tamis__line_bit(h[i].lo, j);
-        scalar_answer(bits, i, missing == 0);
+        scalar_answer(bits, i, tamis__line_has(line, h[i].lo));
     }
 }
 
@@ -186,23 +171,6 @@ void tamis__ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t
     }
 }
 
-static bool scalar_ribbon_one(const struct ribbon_layer *l, tamis_hash h,
-                              const struct ribbon_aim *aim, size_t i)
-{
-    const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
-    const unsigned shift = aim->start[i] % TAMIS__RIBBON_WIDTH;
-    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
-    const uint64_t row = tamis__ribbon_row(h);
-    const uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
-    for (uint32_t c = 0; c < columns; c++) {
-        /* The second word is shifted in two steps, because a shift by 64 is undefined. */
-        const uint64_t window = tamis__get64(low + 8 * c) >> shift | tamis__get64(high + 8 * c)
-                                                                         << 1 << (63 - shift);
-        if (parity(window & row) != (side >> c & 1)) return false;
-    }
-    return true;
-}
-
 void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
                        const struct ribbon_aim *aim, const struct ribbon_aim *ahead, size_t n,
                        uint8_t *bits)
@@ -210,7 +178,7 @@ void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
         if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
-        scalar_answer(bits, i, scalar_ribbon_one(l, h[i], aim, i));
+        scalar_answer(bits, i, tamis__ribbon_solves(l, h[i], aim->start[i], 0));
     }
 }
 
@@ -354,12 +322,16 @@ const struct kernels tamis__scalar = {
     .probe_query = tamis__probe_query,
     .line_add = scalar_line_add,
     .line_query = scalar_line_query,
+#ifndef TAMIS_LEAN
+    .line_single = &tamis__line_single,
+#endif
     .packed_add = scalar_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
 #ifndef TAMIS_LEAN /* the lean build makes no ribbons, and queries fuse filters key by key */
+    .ribbon_single = &tamis__ribbon_single,
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,

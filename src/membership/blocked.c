@@ -145,6 +145,11 @@ static void blocked_query(const struct body *b, const struct batch *keys, uint8_
         k->line_query(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, bits);
 }
 
+static const struct single *blocked_single(const struct body *b)
+{
+    return is_compact(b) ? NULL : tamis__kernels_for(b)->line_single;
+}
+
 /* Counts the set bits in each of the eight words of a line, or of its union with the other
  * filter's. */
 static void count_line(const struct section *s, const struct body *other, uint64_t line,
@@ -219,6 +224,7 @@ const struct kind tamis__blocked = {
     .prefetch = TAMIS__FULL(blocked_prefetch),
     .add = blocked_add,
     .query = blocked_query,
+    .single = TAMIS__FULL(blocked_single),
     .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = blocked_gauge,
     .cells_of = blocked_cells_of,

@@ -84,6 +84,12 @@ static void bloom_gauge(const struct body *b, const struct body *other, double z
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
 }
 
+static const struct single *bloom_single(const struct body *b)
+{
+    (void)b;
+    return &tamis__probe_single;
+}
+
 const struct kind tamis__bloom = {
     .id = TAMIS_BLOOM,
     .name = "bloom",
@@ -98,6 +104,7 @@ const struct kind tamis__bloom = {
     .add = tamis__rows_add,
     .add_within = TAMIS__FULL(tamis__rows_add_within),
     .query = tamis__rows_query,
+    .single = TAMIS__FULL(bloom_single),
     .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = bloom_gauge,
     .cells_of = tamis__rows_cells_of,

@@ -78,6 +78,7 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../core/plan.h"
+#include "../core/single.h"
 #include "../image/image.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ static uint64_t slot_mask(const struct section *s)
  * section. */
 static uint64_t bits_from(const struct section *s, uint64_t i)
 {
-    const uint64_t at = i * s->cell_bits;
+    const uint64_t at = tamis__opaque(i * s->cell_bits);
     return tamis__get64(s->cells + (at >> 3)) >> (at & 7);
 }
 
@@ -184,20 +185,43 @@ static struct key cuckoo_aim(const struct section *s, tamis_hash h)
     return k;
 }
 
+struct found {
+    bool first,
+        second; /* the slot at this place of the window has the fingerprint for the window */
+};
+
+/* short_slots: whether one load is enough; a constant where speed matters. */
+static inline struct found cuckoo_find(const struct section *s, uint64_t start, uint64_t print,
+                                       bool short_slots)
+{
+    const uint64_t mask = slot_mask(s), first = bits_from(s, start);
+    const uint64_t second = short_slots ? first >> s->cell_bits : bits_from(s, start + 1);
+    return (struct found){((first ^ print << 1) & mask) == 0,
+                          ((second ^ (print << 1 | 1)) & mask) == 0};
+}
+
+static bool has_short_slots(const struct section *s)
+{
+    return s->cell_bits <= ONE_LOAD_BITS;
+}
+
 /* Bit p is set when the slot at place p of the window holds this fingerprint for this window. */
 static unsigned matches(const struct section *s, uint64_t start, uint64_t print)
 {
-    const uint64_t mask = slot_mask(s), first = bits_from(s, start);
-    const uint64_t second =
-        s->cell_bits <= ONE_LOAD_BITS ? first >> s->cell_bits : bits_from(s, start + 1);
-    const bool one = ((first ^ print << 1) & mask) == 0;
-    const bool two = ((second ^ (print << 1 | 1)) & mask) == 0;
-    return (unsigned)one | (unsigned)two << 1;
+    const struct found f = cuckoo_find(s, start, print, has_short_slots(s));
+    return (unsigned)f.first | (unsigned)f.second << 1;
+}
+
+TAMIS__SPECIALIZED bool cuckoo_holds(const struct section *s, const struct key *k, bool short_slots)
+{
+    const struct found a = cuckoo_find(s, k->start[0], k->print, short_slots);
+    const struct found b = cuckoo_find(s, k->start[1], k->print, short_slots);
+    return a.first | a.second | b.first | b.second;
 }
 
 static bool cuckoo_present(const struct section *s, const struct key *k)
 {
-    return (matches(s, k->start[0], k->print) | matches(s, k->start[1], k->print)) != 0;
+    return cuckoo_holds(s, k, has_short_slots(s));
 }
 
 /* --- Making room ------------------------------------------------------------------------------ */
@@ -538,6 +562,20 @@ static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t
     }
 }
 
+TAMIS__SPECIALIZED bool cuckoo_has(const struct section *s, tamis_hash h)
+{
+    const struct key k = cuckoo_aim(s, h);
+    return cuckoo_holds(s, &k, true);
+}
+
+TAMIS__ASK_SINGLE(cuckoo, , cuckoo_has)
+
+static const struct single *cuckoo_single(const struct body *b)
+{
+    static const struct single one = {.ask = cuckoo_ask, .ask_hash = cuckoo_ask_hash};
+    return has_short_slots(b->sections) ? &one : NULL;
+}
+
 static tamis_status take_out(struct body *b, tamis_hash h)
 {
     struct section *s = b->sections;
@@ -609,6 +647,7 @@ const struct kind tamis__cuckoo = {
     .prefetch = TAMIS__FULL(cuckoo_prefetch),
     .add = TAMIS__FULL(cuckoo_add),
     .query = cuckoo_query,
+    .single = TAMIS__FULL(cuckoo_single),
     .remove = TAMIS__FULL(take_out),
     .count = TAMIS__FULL(cuckoo_count),
     .gauge = cuckoo_gauge,

@@ -79,6 +79,12 @@ static void partitioned_gauge(const struct body *b, const struct body *other, do
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
 }
 
+static const struct single *partitioned_single(const struct body *b)
+{
+    (void)b;
+    return &tamis__rows_single;
+}
+
 const struct kind tamis__partitioned = {
     .id = TAMIS_PARTITIONED,
     .name = "partitioned",
@@ -93,6 +99,7 @@ const struct kind tamis__partitioned = {
     .add = tamis__rows_add,
     .add_within = TAMIS__FULL(tamis__rows_add_within),
     .query = tamis__rows_query,
+    .single = TAMIS__FULL(partitioned_single),
     .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = partitioned_gauge,
     .cells_of = tamis__rows_cells_of,

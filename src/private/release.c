@@ -3,9 +3,8 @@
 #include "release.h"
 
 #include "../core/bulk.h"
-#include "../core/encoding.h"
 #include "../core/error.h"
-#include "../core/handle.h"
+#include "../core/single.h"
 #include "../core/sized.h"
 #include "../image/image.h"
 #include "flip.h"
@@ -89,6 +88,7 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     t->hasher = from->hasher;
     tamis__state_keys(t, from->stated);
     set_public_facts(t);
+    tamis__choose(t);
     *out = t;
     return TAMIS_OK;
 }

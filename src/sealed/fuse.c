@@ -30,6 +30,7 @@
 #include "../core/cpu.h"
 #include "../core/error.h"
 #include "../core/memory.h"
+#include "../core/single.h"
 #include "../image/image.h"
 #include "collect.h"
 
@@ -68,14 +69,15 @@ static struct fuse shape_for(uint64_t keys, uint32_t d, uint32_t bits, double mo
     return s;
 }
 
-static struct fuse fuse_view(const struct section *s)
+/* d and salt are those of the section, as constants where speed matters. */
+static inline struct fuse fuse_view(const struct section *s, uint32_t d, uint32_t salt)
 {
     const uint64_t length = UINT64_C(1) << s->variant;
     const struct fuse f = {.cells = s->m,
-                           .starts = s->m - (s->k - 1) * length,
-                           .d = s->k,
+                           .starts = s->m - (d - 1) * length,
+                           .d = d,
                            .bits = s->cell_bits,
-                           .salt = s->salt,
+                           .salt = salt,
                            .log = s->variant,
                            .table = s->cells};
     return f;
@@ -178,17 +180,28 @@ static const char *fuse_wrong_cells(const struct body *b)
 static void fuse_prefetch(const struct body *b, const struct batch *keys)
 {
     if (tamis__collecting(b) || keys->aim == NULL) return;
-    const struct fuse f = fuse_view(b->sections);
+    const struct fuse f = fuse_view(b->sections, b->sections->k, b->sections->salt);
     tamis__kernels()->fuse_aim(&f, keys->hashes, keys->n, (void *)keys->aim, true);
 }
 
-/* Queries one key, without what pays only for many. */
+/* Queries one key, without what pays only for many. d, bits and reach are constants where speed
+ * matters. */
+TAMIS__SPECIALIZED bool fuse_has(const struct fuse *f, uint32_t d, uint32_t bits, unsigned reach,
+                                 tamis_hash h)
+{
+    const uint64_t edge = tamis__fuse_edge(h, f->salt), first = tamis__mulhi(edge, f->starts);
+    const uint64_t length = tamis__opaque(UINT64_C(1) << f->log);
+    uint64_t sum = 0;
+    for (uint32_t j = 0; j < d; j++) {
+        const uint64_t bit = tamis__opaque(tamis__fuse_cell(edge, first, length, j) * bits);
+        sum ^= tamis__fuse_load(f->table + (bit >> 3), reach) >> (bit & 7);
+    }
+    return tamis__fuse_is_print(h, sum, bits);
+}
+
 static bool fuse_query_one(const struct fuse *f, tamis_hash h)
 {
-    uint64_t at[4], sum = tamis__fuse_print(h, f->bits);
-    tamis__fuse_cells(f, f->d, tamis__fuse_edge(h, f->salt), at);
-    for (uint32_t j = 0; j < f->d; j++) sum ^= tamis__fuse_get(f->table, at[j], f->bits);
-    return sum << (64 - f->bits) == 0;
+    return fuse_has(f, f->d, f->bits, 8, h);
 }
 
 #ifndef TAMIS_LEAN
@@ -208,7 +221,7 @@ static void fuse_query(const struct body *b, const struct batch *keys, uint8_t *
         tamis__say_maybe(keys, bits);
         return;
     }
-    const struct fuse f = fuse_view(b->sections);
+    const struct fuse f = fuse_view(b->sections, b->sections->k, b->sections->salt);
 #ifdef TAMIS_LEAN /* one by one, because nothing is prefetched */
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++)
@@ -222,6 +235,39 @@ static void fuse_query(const struct body *b, const struct batch *keys, uint8_t *
     else
         fuse_query_unaimed(&f, keys, bits);
 #endif
+}
+
+/* Nearly all filters of distinct keys have salt 0, which takes fewer instructions. */
+TAMIS__SPECIALIZED bool fuse_has_bytes(const struct section *s, tamis_hash h)
+{
+    const struct fuse f = fuse_view(s, 3, 0);
+    return fuse_has(&f, 3, 8, 1, h);
+}
+
+TAMIS__SPECIALIZED bool fuse_has_three(const struct section *s, tamis_hash h)
+{
+    const struct fuse f = fuse_view(s, 3, 0);
+    return fuse_has(&f, 3, f.bits, 8, h);
+}
+
+TAMIS__SPECIALIZED bool fuse_has_any(const struct section *s, tamis_hash h)
+{
+    const struct fuse f = fuse_view(s, s->k, s->salt);
+    return fuse_query_one(&f, h);
+}
+
+TAMIS__ASK_SINGLE(fuse_bytes, , fuse_has_bytes)
+TAMIS__ASK_SINGLE(fuse_three, , fuse_has_three)
+TAMIS__ASK_SINGLE(fuse_any, , fuse_has_any)
+
+static const struct single *fuse_single(const struct body *b)
+{
+    static const struct single bytes = {.ask = fuse_bytes_ask, .ask_hash = fuse_bytes_ask_hash};
+    static const struct single three = {.ask = fuse_three_ask, .ask_hash = fuse_three_ask_hash};
+    static const struct single any = {.ask = fuse_any_ask, .ask_hash = fuse_any_ask_hash};
+    if (tamis__collecting(b)) return NULL;
+    if (b->sections->k != 3 || b->sections->salt != 0) return &any;
+    return b->sections->cell_bits == 8 ? &bytes : &three;
 }
 
 /* --- Sealing ---------------------------------------------------------------------------------- */
@@ -473,7 +519,7 @@ static void fuse_gauge(const struct body *b, const struct body *other, double z,
 
 static size_t fuse_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
 {
-    const struct fuse f = fuse_view(b->sections);
+    const struct fuse f = fuse_view(b->sections, b->sections->k, b->sections->salt);
     uint64_t at[4];
     if (tamis__collecting(b)) return 0;
     tamis__fuse_cells(&f, f.d, tamis__fuse_edge(h, f.salt), at);
@@ -500,6 +546,7 @@ const struct kind tamis__fuse = {
     .prefetch = TAMIS__FULL(fuse_prefetch),
     .add = tamis__collect,
     .query = fuse_query,
+    .single = TAMIS__FULL(fuse_single),
     .clear = tamis__clear_collection,
     .gauge = fuse_gauge,
     .cells_of = fuse_cells_of,

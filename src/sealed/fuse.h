@@ -45,16 +45,27 @@ static inline uint32_t tamis__fuse_print(tamis_hash h, uint32_t bits)
     return (uint32_t)(h.hi >> (64 - bits));
 }
 
-/* The upper bits of the edge determine the first cell, and 18 lower bits each the others. d is a
- * constant where speed matters. */
+/* Whether the lower bits of v are the fingerprint. */
+static inline bool tamis__fuse_is_print(tamis_hash h, uint64_t v, uint32_t bits)
+{
+    return (v << (64 - bits) ^ h.hi) >> (64 - bits) == 0;
+}
+
+/* Cell j of a key, in a filter with segments of this length. The upper bits of the edge determine
+ * the first cell, and 18 lower bits each the others. */
+static inline uint64_t tamis__fuse_cell(uint64_t edge, uint64_t first, uint64_t length, uint32_t j)
+{
+    if (j == 0) return first;
+    return (first + j * length) ^ (edge >> 18 * (j - 1) & (length - 1));
+}
+
+/* All its cells. d is a constant where speed matters. */
 static inline void tamis__fuse_cells(const struct fuse *f, uint32_t d, uint64_t edge,
                                      uint64_t at[4])
 {
-    const uint64_t length = UINT64_C(1) << f->log, first = tamis__mulhi(edge, f->starts);
-    at[0] = first;
-    at[1] = (first + length) ^ (edge & (length - 1));
-    at[2] = (first + 2 * length) ^ (edge >> 18 & (length - 1));
-    if (d == 4) at[3] = (first + 3 * length) ^ (edge >> 36 & (length - 1));
+    const uint64_t first = tamis__mulhi(edge, f->starts);
+    for (uint32_t j = 0; j < d; j++)
+        at[j] = tamis__fuse_cell(edge, first, UINT64_C(1) << f->log, j);
 }
 
 /* The bits from the start of a cell on. The caller has to drop those above the cell. */

@@ -223,6 +223,13 @@ static void ribbon_query(const struct body *b, const struct batch *keys, uint8_t
     tamis__ribbon_query(&r, keys->hashes, keys->n, &aim, keys->ahead, &next, bits);
 }
 
+/* They read the sections, so there is no view to be made in each call. */
+static const struct single *ribbon_single(const struct body *b)
+{
+    if (tamis__collecting(b) || tamis__ribbon_is_nothing(b->sections)) return NULL;
+    return tamis__kernels_for(b)->ribbon_single;
+}
+
 static void ribbon_gauge(const struct body *b, const struct body *other, double z,
                          struct gauge *out)
 {
@@ -255,6 +262,7 @@ const struct kind tamis__ribbon = {
     .prefetch = TAMIS__FULL(ribbon_prefetch),
     .add = TAMIS__FULL(tamis__collect),
     .query = ribbon_query,
+    .single = TAMIS__FULL(ribbon_single),
     .clear = TAMIS__FULL(tamis__clear_collection),
     .gauge = ribbon_gauge,
 };

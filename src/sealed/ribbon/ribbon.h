@@ -192,6 +192,28 @@ static inline tamis_hash tamis__ribbon_enter(const struct ribbon_layer *l, tamis
     return l->salt != 0 ? tamis__ribbon_salted(l->salt, h) : h;
 }
 
+/* Whether a layer's columns from column c on have the right-hand side of a key whose window begins
+ * at slot `start`. */
+static inline bool tamis__ribbon_solves(const struct ribbon_layer *l, tamis_hash h, uint64_t start,
+                                        uint32_t c)
+{
+    const uint64_t segment = start / TAMIS__RIBBON_WIDTH, row = tamis__ribbon_row(h);
+    const unsigned shift = start % TAMIS__RIBBON_WIDTH;
+    /* A window that begins with a segment has no slot in the next segment, which may not exist. */
+    const uint64_t next = (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH;
+    const uint8_t *low = l->solution + 8 * tamis__ribbon_word(l, segment);
+    const uint8_t *high = l->solution + 8 * tamis__ribbon_word(l, next);
+    const uint32_t columns = tamis__ribbon_columns(l, segment);
+    const uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
+    for (; c < columns; c++) {
+        /* The second word is shifted in two steps, because a shift by 64 is undefined. */
+        const uint64_t window = tamis__get64(low + 8 * c) >> shift | tamis__get64(high + 8 * c)
+                                                                         << 1 << (63 - shift);
+        if ((unsigned)__builtin_parityll(window & row) != (side >> c & 1)) return false;
+    }
+    return true;
+}
+
 /* --- Where a query looks ---------------------------------------------------------------------- */
 
 /* For each key of a batch: the first slot of its window, the byte offsets in the solution of the

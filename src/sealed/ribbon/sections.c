@@ -4,7 +4,7 @@
 
 enum {
     SOLVED = 0,
-    LAST = 1,
+    LAST = TAMIS__RIBBON_LAST,
     NOTHING = TAMIS__RIBBON_VARIANTS
 }; /* variants of a section of cells */
 
@@ -48,16 +48,7 @@ uint32_t tamis__ribbon_to_sections(const struct ribbon *r, uint32_t kind, struct
 
 static const char *layer_from(const struct section *s, bool retrieves, struct ribbon_layer *l)
 {
-    const bool last = s->variant == LAST;
-    *l = (struct ribbon_layer){.segments = s->m,
-                               .boundary = s->boundary,
-                               .columns = s->k,
-                               .last = last,
-                               .homogeneous = last && !retrieves,
-                               .retrieves = retrieves,
-                               .salt = s->salt,
-                               .solution = s->cells,
-                               .solution_bytes = s->length};
+    *l = tamis__ribbon_layer(s, retrieves);
     const bool fits = s->role == (retrieves ? TAMIS__ROLE_BITS : TAMIS__ROLE_CELLS);
     return fits && s->variant <= LAST && s->cell_bits == 1 ? NULL : "a layer has no cells";
 }

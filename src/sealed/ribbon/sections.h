@@ -9,8 +9,9 @@
 #include "ribbon.h"
 
 #define TAMIS__RIBBON_SECTIONS (2 * TAMIS__RIBBON_LAYERS) /* the most sections */
-/* The highest variant of the sections of a ribbon. */
+/* The highest variant of the sections of a ribbon, and that of the cells of a last layer. */
 #define TAMIS__RIBBON_VARIANTS 2u
+#define TAMIS__RIBBON_LAST 1u
 
 #define TAMIS__RIBBON_ONE 65536u /* columns of a plan are counted in 65536ths */
 
@@ -19,6 +20,41 @@ uint32_t tamis__ribbon_columns_for(double rate);
 
 /* Writes the sections of r, which then own its bytes. Returns how many there are. */
 uint32_t tamis__ribbon_to_sections(const struct ribbon *r, uint32_t kind, struct section *out);
+
+/* A layer other than the empty set, from its section of cells, without its thresholds. */
+static inline struct ribbon_layer tamis__ribbon_layer(const struct section *s, bool retrieves)
+{
+    const bool last = s->variant == TAMIS__RIBBON_LAST;
+    return (struct ribbon_layer){.segments = s->m,
+                                 .boundary = s->boundary,
+                                 .columns = s->k,
+                                 .last = last,
+                                 .homogeneous = last && !retrieves,
+                                 .retrieves = retrieves,
+                                 .salt = s->salt,
+                                 .solution = s->cells,
+                                 .solution_bytes = s->length};
+}
+
+/* The section of the layer in which a filter keeps a key, and there the key's hash and the first
+ * slot of its window. */
+struct ribbon_place {
+    const struct section *section;
+    tamis_hash h;
+    uint64_t start;
+};
+
+static inline struct ribbon_place tamis__ribbon_find(const struct section *s, tamis_hash h)
+{
+    for (;;) {
+        const struct ribbon_layer l = tamis__ribbon_layer(s, false);
+        const uint64_t start = tamis__ribbon_start(h, tamis__ribbon_starts(l.segments));
+        if (l.last || !tamis__ribbon_bumps(s[1].cells, start))
+            return (struct ribbon_place){s, h, start};
+        s += 2; /* its cells and thresholds */
+        h = tamis__ribbon_next(h);
+    }
+}
 
 /* Makes a ribbon of the first *used sections. Their role determines whether it is a retrieval.
  * Returns NULL, or the reason why they are not a ribbon. Cells are not examined. */

@@ -1,0 +1,43 @@
+#include "single.h"
+
+#include "bulk.h"
+
+/* --- The general functions -------------------------------------------------------------------- */
+
+static bool ask_any(const tamis *t, const void *key, size_t len)
+{
+    if (!t->any_key && (!t->hasher.usable || tamis__wrong_length(t, len))) return true;
+    return t->single.ask_hash(t, tamis__hash_key(&t->hasher, key, len));
+}
+
+static tamis_status add_any(tamis *t, const void *key, size_t len, bool *seen)
+{
+    const tamis_bytes one = {key, len};
+    if (!t->any_key || t->read_only) {
+        const tamis_status s = tamis__may_change_keys(t);
+        if (seen != NULL) *seen = false;
+        if (s != TAMIS_OK) return s;
+        if (tamis__wrong_length(t, len)) return TAMIS_EINVAL;
+    }
+    return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
+}
+
+static tamis_status add_any_hash(tamis *t, tamis_hash h, bool *seen)
+{
+    return tamis__add_key(t, NULL, h, seen);
+}
+
+void tamis__choose(tamis *t)
+{
+    const struct single *own = NULL;
+    if (t->kind->single != NULL && !t->body.shared) own = t->kind->single(&t->body);
+    t->single = (struct single){ask_any, add_any, tamis__query_key, add_any_hash};
+    if (own == NULL) return;
+    const bool words =
+        t->hasher.usable && t->hasher.id == TAMIS_XXH3 && (t->key_len == 0 || t->key_len == 8);
+    const bool adds = own->add != NULL && !t->strict && !t->read_only;
+    t->single.ask_hash = own->ask_hash;
+    if (adds) t->single.add_hash = own->add_hash;
+    if (words) t->single.ask = own->ask;
+    if (words && adds) t->single.add = own->add;
+}

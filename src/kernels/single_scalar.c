@@ -1,0 +1,105 @@
+/* The functions for single keys (core/single.h) of filters made of bits, in plain C. */
+#include "../core/single.h"
+#include "../sealed/ribbon/sections.h"
+#include "kernels.h"
+
+#ifndef TAMIS_LEAN
+
+/* --- Probes in rows of bits ------------------------------------------------------------------- */
+
+/* The stride is 0, or as long as a row. It stops at the first 0: only the memory of one key is
+ * waited for, so most of the probes of a non-member would be in vain. */
+TAMIS__SPECIALIZED bool single_probes_hit(const struct section *s, tamis_hash h, uint64_t stride)
+{
+    const uint8_t *rows = s->cells;
+    const uint64_t m = s->m;
+    uint64_t x = h.lo, row = 0;
+    for (uint32_t j = s->k;;) {
+        if (!tamis__bit(rows, row + tamis__mulhi(x, m))) return false;
+        if (--j == 0) return true;
+        x = tamis__next_probe(x, h);
+        row += stride;
+    }
+}
+
+TAMIS__SPECIALIZED bool single_put_probes(struct section *s, tamis_hash h, uint64_t stride)
+{
+    uint8_t *rows = s->cells;
+    const uint64_t m = s->m;
+    uint64_t x = h.lo, row = 0;
+    unsigned all = 1;
+    for (uint32_t j = s->k; j > 0; j--) {
+        const uint64_t at = row + tamis__mulhi(x, m);
+        const unsigned byte = rows[at >> 3];
+        all &= byte >> (at & 7);
+        rows[at >> 3] = (uint8_t)(byte | 1u << (at & 7));
+        x = tamis__next_probe(x, h);
+        row += stride;
+    }
+    return all & 1;
+}
+
+TAMIS__SPECIALIZED bool single_probe_has(const struct section *s, tamis_hash h)
+{
+    return single_probes_hit(s, h, 0);
+}
+
+TAMIS__SPECIALIZED bool single_rows_have(const struct section *s, tamis_hash h)
+{
+    return single_probes_hit(s, h, s->m);
+}
+
+TAMIS__SPECIALIZED bool single_probe_put(struct section *s, tamis_hash h)
+{
+    return single_put_probes(s, h, 0);
+}
+
+TAMIS__SPECIALIZED bool single_rows_put(struct section *s, tamis_hash h)
+{
+    return single_put_probes(s, h, s->m);
+}
+
+TAMIS__ASK_SINGLE(probe, , single_probe_has)
+TAMIS__ADD_SINGLE(probe, , single_probe_put)
+TAMIS__ASK_SINGLE(rows, , single_rows_have)
+TAMIS__ADD_SINGLE(rows, , single_rows_put)
+
+const struct single tamis__probe_single = {probe_ask, probe_add, probe_ask_hash, probe_add_hash};
+const struct single tamis__rows_single = {rows_ask, rows_add, rows_ask_hash, rows_add_hash};
+
+/* --- Lines ------------------------------------------------------------------------------------ */
+
+TAMIS__SPECIALIZED uint8_t *single_line(const struct section *s, tamis_hash h)
+{
+    return s->cells + tamis__line_of(h, s->m / TAMIS__LINE_BITS) * TAMIS__LINE_BYTES;
+}
+
+TAMIS__SPECIALIZED bool single_line_has(const struct section *s, tamis_hash h)
+{
+    return tamis__line_has(single_line(s, h), h.lo);
+}
+
+TAMIS__SPECIALIZED bool single_line_put(struct section *s, tamis_hash h)
+{
+    return tamis__line_put(single_line(s, h), h.lo);
+}
+
+TAMIS__ASK_SINGLE(line, , single_line_has)
+TAMIS__ADD_SINGLE(line, , single_line_put)
+
+const struct single tamis__line_single = {line_ask, line_add, line_ask_hash, line_add_hash};
+
+/* --- Ribbons ---------------------------------------------------------------------------------- */
+
+TAMIS__SPECIALIZED bool single_ribbon_has(const struct section *s, tamis_hash h)
+{
+    const struct ribbon_place at = tamis__ribbon_find(s, h);
+    const struct ribbon_layer l = tamis__ribbon_layer(at.section, false);
+    return tamis__ribbon_solves(&l, at.h, at.start, 0);
+}
+
+TAMIS__ASK_SINGLE(ribbon, , single_ribbon_has)
+
+const struct single tamis__ribbon_single = {.ask = ribbon_ask, .ask_hash = ribbon_ask_hash};
+
+#endif
