@@ -15,7 +15,8 @@ TAMIS__SPECIALIZED bool single_probes_hit(const struct section *s, tamis_hash h,
     const uint64_t m = s->m;
     uint64_t x = h.lo, row = 0;
     for (uint32_t j = s->k;;) {
-        if (!tamis__bit(rows, row + tamis__mulhi(x, m))) return false;
+        const uint64_t at = row + tamis__mulhi(x, m);
+        if ((rows[at >> 3] & 1u << (at & 7)) == 0) return false;
         if (--j == 0) return true;
         x = tamis__next_probe(x, h);
         row += stride;
