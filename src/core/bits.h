@@ -17,6 +17,15 @@
 #define TAMIS__SPECIALIZED static inline
 #endif
 
+/* Whether kinds have functions of their own for single keys (single.h). The modules of web/ do
+ * without them, because their code has to be fetched. */
+#if defined TAMIS_LEAN || defined __wasm__
+#define TAMIS__SINGLE(f) NULL
+#else
+#define TAMIS__SINGLES
+#define TAMIS__SINGLE(f) f
+#endif
+
 /* Convert between the byte order of this machine and that of images, which is little-endian. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define TAMIS__LITTLE64(v) __builtin_bswap64(v)

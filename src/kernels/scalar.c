@@ -322,16 +322,14 @@ const struct kernels tamis__scalar = {
     .probe_query = tamis__probe_query,
     .line_add = scalar_line_add,
     .line_query = scalar_line_query,
-#ifndef TAMIS_LEAN
-    .line_single = &tamis__line_single,
-#endif
+    .line_single = TAMIS__SINGLE(&tamis__line_single),
     .packed_add = scalar_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
+    .ribbon_single = TAMIS__SINGLE(&tamis__ribbon_single),
 #ifndef TAMIS_LEAN /* the lean build makes no ribbons, and queries fuse filters key by key */
-    .ribbon_single = &tamis__ribbon_single,
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,

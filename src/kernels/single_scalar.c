@@ -3,7 +3,7 @@
 #include "../sealed/ribbon/sections.h"
 #include "kernels.h"
 
-#ifndef TAMIS_LEAN
+#ifdef TAMIS__SINGLES
 
 /* --- Probes in rows of bits ------------------------------------------------------------------- */
 

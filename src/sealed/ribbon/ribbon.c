@@ -262,7 +262,7 @@ const struct kind tamis__ribbon = {
     .prefetch = TAMIS__FULL(ribbon_prefetch),
     .add = TAMIS__FULL(tamis__collect),
     .query = ribbon_query,
-    .single = TAMIS__FULL(ribbon_single),
+    .single = TAMIS__SINGLE(ribbon_single),
     .clear = TAMIS__FULL(tamis__clear_collection),
     .gauge = ribbon_gauge,
 };
