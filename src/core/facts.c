@@ -38,7 +38,7 @@ static void known_facts(const tamis *t, tamis_facts *out)
     out->items_estimated = t->items_estimated;
     out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
     out->bytes = tamis_image_size(t);
-    out->items = t->items;
+    out->items = tamis__items(t);
     out->epoch = t->epoch;
     out->encoding = tamis__encoding(t->stated);
     out->key_width = (uint32_t)t->key_len;
@@ -57,7 +57,7 @@ tamis_status tamis_stat(const tamis *t, tamis_facts *out)
     if (s != TAMIS_OK) return s;
     known_facts(t, &f);
     f.overfull = (t->kind->traits & TAMIS__GROWS) == 0 && tamis__sketch(t) == NULL &&
-                 t->items > t->planned_items;
+                 f.items > t->planned_items;
     tamis__give_struct(out, &f, sizeof f);
     return TAMIS_OK;
 }
@@ -66,13 +66,13 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
 {
     struct gauge g;
     tamis__gauge(t, NULL, TAMIS__Z99, &g);
-    const double items = (double)t->items;
+    const double items = (double)tamis__items(t);
     const struct estimate e = /* cells of sealed kinds show no number of items */
         t->kind->sealing != NULL ? (struct estimate){items, items, items} : g.items;
-    const bool empty = t->items == 0;
+    const bool empty = items == 0;
     known_facts(t, out);
     /* An estimated number of items counts as too high only if its lower bound is too high. */
-    const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
+    const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : items;
     out->overfull = (t->kind->traits & TAMIS__GROWS) == 0 && tamis__sketch(t) == NULL &&
                     held > (double)t->planned_items;
     /* One generation may have more than its share while the others have less, so the rate

@@ -56,6 +56,27 @@ static inline const struct sketch_ops *tamis__sketch(const tamis *t)
 #endif
 }
 
+/* The number of items, and whether the content has changed since it was last saved. In shared
+ * blocked filters the locks count (locks.h). */
+uint64_t tamis__items_with_locks(const tamis *t);
+bool tamis__changed_with_locks(const tamis *t);
+static inline uint64_t tamis__items(const tamis *t)
+{
+#ifdef TAMIS_LEAN
+    return t->items;
+#else
+    return t->body.locks != NULL ? tamis__items_with_locks(t) : t->items;
+#endif
+}
+static inline bool tamis__changed(const tamis *t)
+{
+#ifdef TAMIS_LEAN
+    return t->changed;
+#else
+    return t->changed || (t->body.locks != NULL && tamis__changed_with_locks(t));
+#endif
+}
+
 /* Whether it lists items, and so keeps them: hashes alone cannot be added. */
 static inline bool tamis__keeps_items(const tamis *t)
 {
@@ -97,7 +118,7 @@ tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 /* The generation of the content as it is now. */
 static inline uint64_t tamis__generation(const tamis *t)
 {
-    return t->generation + (t->changed && !(t->steady && t->generation > 0) ? 1 : 0);
+    return t->generation + (tamis__changed(t) && !(t->steady && t->generation > 0) ? 1 : 0);
 }
 
 /* The options that make sense where an image is copied from memory. */

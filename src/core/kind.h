@@ -75,6 +75,8 @@ struct body {
     struct section *sections;
     uint32_t count;
     bool shared; /* several threads add and query at the same time */
+    /* For blocked filters that are shared: see locked.h. NULL: the kernels without locks. */
+    struct line_locks *locks;
     /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
     const tamis_memory *memory;
     uint64_t max_bytes;

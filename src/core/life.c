@@ -4,6 +4,7 @@
 #include "../image/image.h"
 #include "../sealed/collect.h"
 #include "error.h"
+#include "locks.h"
 #include "single.h"
 #include "sized.h"
 
@@ -36,6 +37,8 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
                                t->kind->name);
     else if (t->body.shared && t->strict) /* threads that do not wait cannot keep a limit */
         s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+    else if (!tamis__make_locks(t))
+        s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     else
         s = open_spill(t, o->temp_dir, why);
     if (s != TAMIS_OK) {
@@ -165,12 +168,15 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     memcpy(copy, t, offsetof(tamis, noise));
     copy->body = body;
     copy->body.spill = NULL;
+    copy->body.locks = NULL;
+    copy->items = tamis__items(t);
+    copy->changed = tamis__changed(t);
     copy->file = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
     memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
-    if (!tamis__alloc_cells(copy, false)) {
+    if (!tamis__alloc_cells(copy, false) || !tamis__make_locks(copy)) {
         tamis_close(copy);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)tamis_image_size(t));
@@ -194,7 +200,7 @@ tamis_status tamis_clear(tamis *t)
             t->body.sections[i].weight = 0;
         }
     }
-    t->items = 0;
+    tamis__set_items(t, 0);
     t->weight = 0;
     t->body.summed = false;
     t->items_estimated = false;

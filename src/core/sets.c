@@ -4,6 +4,7 @@
 #include "bits.h"
 #include "bulk.h"
 #include "error.h"
+#include "locks.h"
 #include "single.h"
 #include "sized.h"
 
@@ -92,7 +93,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     if ((into->kind->traits & TAMIS__SECTION_TOTALS) != 0)
         tamis__sum_totals(into);
     else
-        into->items = c.items;
+        tamis__set_items(into, c.items);
     into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
     into->watch.suspect = into->watch.suspect || from->watch.suspect;
     if (into->stated == 0) tamis__state_keys(into, from->stated);

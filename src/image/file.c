@@ -10,6 +10,7 @@
 #define _FILE_OFFSET_BITS 64
 
 #include "../core/error.h"
+#include "../core/locks.h"
 #include "../core/memory.h"
 #include "../core/sized.h"
 #include "descriptor.h"
@@ -165,7 +166,7 @@ static void adopt_image(void *what, const char *target, int *fd)
     const struct image_save *j = what;
     tamis *t = j->t;
     t->generation = tamis__generation(t);
-    t->changed = false;
+    tamis__mark_saved(t, tamis__items(t));
     if (t->file == NULL) {
         t->file = new_file(t->memory, target);
         if (t->file == NULL) return; /* later saves replace the file without a check */

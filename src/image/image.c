@@ -166,7 +166,7 @@ static bool sum_of_totals(const tamis *t, uint64_t *sum)
 
 static uint64_t header_items(const tamis *t)
 {
-    uint64_t sum = t->items;
+    uint64_t sum = tamis__items(t);
     if (tamis__sketch(t) != NULL) sum_of_totals(t, &sum);
     return sum;
 }

@@ -44,6 +44,80 @@ AVX2 static void avx2_packed_add(uint8_t *table, const uint64_t *words, size_t n
     }
 }
 
+/* --- Lines under locks ------------------------------------------------------------------------ */
+
+#ifdef TAMIS__CHECKS_RACES
+#define AVX2_LOCKED TAMIS__LOCKED_IN_C
+#else
+
+AVX2 static inline struct line avx2_shared_load(const uint8_t *at)
+{
+    struct line l;
+    __asm__ volatile("vmovdqa %1, %0" : "=x"(l.low) : "m"(*(const __m256i *)at));
+    __asm__ volatile("vmovdqa %1, %0" : "=x"(l.high) : "m"(*(const __m256i *)(at + 32)));
+    return l;
+}
+
+AVX2 static inline void avx2_shared_or(uint8_t *at, struct line l, struct line mask)
+{
+    const __m256i low = _mm256_or_si256(l.low, mask.low), high = _mm256_or_si256(l.high, mask.high);
+    __asm__ volatile("vmovdqa %1, %0" : "=m"(*(__m256i *)at) : "x"(low));
+    __asm__ volatile("vmovdqa %1, %0" : "=m"(*(__m256i *)(at + 32)) : "x"(high));
+}
+
+AVX2 static inline unsigned avx2_locked_add_inline(struct line_locks *locks, uint8_t *table,
+                                                   uint64_t lines, tamis_hash h)
+{
+    const uint64_t number = tamis__line_of(h, lines);
+    uint8_t *at = table + number * TAMIS__LINE_BYTES;
+    const struct line mask = avx2_line_mask(h.lo);
+    if (covers(avx2_shared_load(at), mask)) return 1;
+    struct line_lock *lock = tamis__lock_line(locks, number);
+    const struct line old = avx2_shared_load(at);
+    const unsigned known = covers(old, mask);
+    avx2_shared_or(at, old, mask);
+    tamis__unlock_line(lock, !known);
+    return known;
+}
+
+AVX2 static unsigned avx2_locked_add_one(struct line_locks *locks, uint8_t *table, uint64_t lines,
+                                         tamis_hash h)
+{
+    return avx2_locked_add_inline(locks, table, lines, h);
+}
+
+AVX2 static void avx2_locked_add(struct line_locks *locks, uint8_t *table, uint64_t lines,
+                                 const tamis_hash *h, const tamis_hash *ahead, size_t n,
+                                 uint8_t *seen)
+{
+    tamis__prefetch_lines(table, lines, ahead, n);
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++)
+            answers |= avx2_locked_add_inline(locks, table, lines, h[i + j]) << j;
+        seen[i / 8] = (uint8_t)answers;
+    }
+}
+
+AVX2 static void avx2_locked_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                   const tamis_hash *ahead, size_t n, uint8_t *bits)
+{
+    tamis__prefetch_lines(table, lines, ahead, n);
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            const uint8_t *at = table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES;
+            answers |= covers(avx2_shared_load(at), avx2_line_mask(h[i + j].lo)) << j;
+        }
+        bits[i / 8] = (uint8_t)answers;
+    }
+}
+
+#define AVX2_LOCKED                                                                                \
+    .locked_add = avx2_locked_add, .locked_add_one = avx2_locked_add_one,                          \
+    .locked_query = avx2_locked_query
+#endif
+
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
 AVX2 static inline unsigned signs(__m256i v)
@@ -335,6 +409,7 @@ const struct kernels tamis__avx2 = {
     .ribbon_solve = tamis__ribbon_solve_avx2,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
+    AVX2_LOCKED,
     .siphash = siphash_lanes_4,
 };
 

@@ -114,6 +114,81 @@ AVX512 static void avx512_packed_add(uint8_t *table, const uint64_t *words, size
                            << j);
 }
 
+/* --- Lines under locks ------------------------------------------------------------------------ */
+
+#ifdef TAMIS__CHECKS_RACES
+#define AVX512_LOCKED TAMIS__LOCKED_IN_C
+#else
+
+/* Loads in two halves, like load_line. */
+AVX512 static inline __m512i avx512_shared_load(const uint8_t *line)
+{
+    __m256i low, high;
+    __asm__ volatile("vmovdqa %1, %0" : "=x"(low) : "m"(*(const __m256i *)(const void *)line));
+    __asm__ volatile("vmovdqa %1, %0"
+                     : "=x"(high)
+                     : "m"(*(const __m256i *)(const void *)(line + 32)));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+/* Returns the words that lacked their bit. */
+AVX512 static inline uint64_t avx512_locked_add_inline(struct line_locks *locks, uint8_t *table,
+                                                       uint64_t lines, tamis_hash h)
+{
+    const uint64_t number = tamis__line_of(h, lines);
+    uint8_t *line = table + number * TAMIS__LINE_BYTES;
+    const __m512i mask = avx512_line_mask(h.lo);
+    if (_mm512_testn_epi64_mask(avx512_shared_load(line), mask) == 0) return 0;
+    struct line_lock *lock = tamis__lock_line(locks, number);
+    const __m512i old = avx512_shared_load(line), sum = _mm512_or_si512(old, mask);
+    const uint64_t missing = _mm512_testn_epi64_mask(old, mask);
+    __asm__ volatile("vmovdqa64 %1, %0" : "=m"(*(__m512i *)(void *)line) : "v"(sum));
+    tamis__unlock_line(lock, missing != 0);
+    return missing;
+}
+
+AVX512 static unsigned avx512_locked_add_one(struct line_locks *locks, uint8_t *table,
+                                             uint64_t lines, tamis_hash h)
+{
+    return avx512_locked_add_inline(locks, table, lines, h) == 0;
+}
+
+AVX512 static void avx512_locked_add(struct line_locks *locks, uint8_t *table, uint64_t lines,
+                                     const tamis_hash *h, const tamis_hash *ahead, size_t n,
+                                     uint8_t *seen)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            answers |= (unsigned)(avx512_locked_add_inline(locks, table, lines, h[i + j]) == 0)
+                       << j;
+            if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[i + j], lines) * 64);
+        }
+        seen[i / 8] = (uint8_t)answers;
+    }
+}
+
+AVX512 static void avx512_locked_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                       const tamis_hash *ahead, size_t n, uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            const uint8_t *line = table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES;
+            const __m512i mask = avx512_line_mask(h[i + j].lo);
+            answers |= (unsigned)(_mm512_testn_epi64_mask(avx512_shared_load(line), mask) == 0)
+                       << j;
+            if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[i + j], lines) * 64);
+        }
+        bits[i / 8] = (uint8_t)answers;
+    }
+}
+
+#define AVX512_LOCKED                                                                              \
+    .locked_add = avx512_locked_add, .locked_add_one = avx512_locked_add_one,                      \
+    .locked_query = avx512_locked_query
+#endif
+
 /* --- Probes ----------------------------------------------------------------------------------- */
 
 /* Probe j of a key is x[j] = C^j·lo + (1 + C + ... + C^(j-1))·hi. This is the recurrence of
@@ -459,7 +534,7 @@ AVX512 static void xxh3_long(uint64_t seed, const uint8_t *const p[8], const uin
     .line_query = avx512_line_query, .line_single = &tamis__line_single_avx2,                      \
     .packed_add = avx512_packed_add, .compact_add = tamis__compact_add,                            \
     .compact_query = avx512_compact_query, .fuse_aim = tamis__fuse_aim_avx512,                     \
-    .fuse_query = tamis__fuse_ask_avx512, .tally_add = tamis__tally_add_avx512,                    \
+    .fuse_query = tamis__fuse_ask_avx512, .tally_add = tamis__tally_add_avx512, AVX512_LOCKED,     \
     .siphash = siphash_lanes_8, .xxh3_words = xxh3_words, .xxh3_rows = xxh3_rows,                  \
     .xxh3_short = xxh3_short, .xxh3_long = xxh3_long
 

@@ -8,6 +8,7 @@
 
 #include "../core/bits.h"
 #include "lines.h"
+#include "locked.h"
 
 #include <tamis/tamis.h>
 
@@ -125,6 +126,13 @@ typedef void tamis__ribbon_solver(const uint64_t *rows, const uint32_t *sides, u
  * gets the count of each key right after its add. */
 typedef size_t tamis__tally_adder(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n,
                                   int64_t *counts);
+/* Adds to lines that locks protect, and counts the new keys with the locks (locked.h). */
+typedef void tamis__locked_adder(struct line_locks *locks, uint8_t *table, uint64_t lines,
+                                 const tamis_hash *h, const tamis_hash *ahead, size_t n,
+                                 uint8_t *seen);
+/* The same for one key. Returns whether it was seen before, 0 or 1. */
+typedef unsigned tamis__locked_single_adder(struct line_locks *locks, uint8_t *table,
+                                            uint64_t lines, tamis_hash h);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
@@ -166,6 +174,10 @@ struct kernels {
     tamis__fuse_aimer *fuse_aim;
     tamis__fuse_asker *fuse_query;
     tamis__tally_adder *tally_add; /* may be NULL if nothing is faster than the kind itself */
+    /* Not in tamis__shared. */
+    tamis__locked_adder *locked_add;
+    tamis__locked_single_adder *locked_add_one;
+    tamis__line_asker *locked_query;
     tamis__siphasher *siphash;
     /* These may be NULL if nothing is faster than xxHash itself. */
     tamis__word_hasher *xxh3_words;
@@ -177,7 +189,7 @@ struct kernels {
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
 /* tamis__avx512 for processors that also have VBMI2 and VPOPCNTDQ. */
 extern const struct kernels tamis__avx512_bits;
-/* Accesses cells by relaxed atomics, for TAMIS_SHARED; has no hash functions. */
+/* Accesses cells by relaxed atomics, for TAMIS_SHARED without locks; has no hash functions. */
 extern const struct kernels tamis__shared;
 
 /* Functions that other tables take from the scalar one. */
@@ -191,6 +203,16 @@ tamis__ribbon_asker tamis__ribbon_ask;
 tamis__ribbon_solver tamis__ribbon_solve;
 tamis__fuse_aimer tamis__fuse_aim;
 tamis__fuse_asker tamis__fuse_ask;
+/* Functions in C for lines that locks protect, and all of a table for such lines. The compact
+ * variant has no others. */
+tamis__locked_adder tamis__locked_add;
+tamis__locked_single_adder tamis__locked_add_one;
+tamis__line_asker tamis__locked_query;
+void tamis__locked_compact_add(struct line_locks *locks, uint8_t *table, uint64_t lines, uint32_t k,
+                               const tamis_hash *h, size_t n, uint8_t *seen);
+#define TAMIS__LOCKED_IN_C                                                                         \
+    .locked_add = tamis__locked_add, .locked_add_one = tamis__locked_add_one,                      \
+    .locked_query = tamis__locked_query
 /* Functions that other tables take from that of AVX2. */
 tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;

@@ -178,6 +178,7 @@ const struct kernels tamis__neon = {
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
+    TAMIS__LOCKED_IN_C,
     .siphash = siphash_lanes_2,
 };
 

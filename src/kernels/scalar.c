@@ -333,6 +333,7 @@ const struct kernels tamis__scalar = {
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
+    TAMIS__LOCKED_IN_C,
 #endif
     .siphash = siphash,
 };

@@ -30,6 +30,7 @@
  * their lines vary together (occupancy.c). Given the bits, the current rate is the mean over all
  * lines of the product of the words' shares of set bits. */
 #include "../core/bitrows.h"
+#include "../core/cpu.h"
 #include "../core/plan.h"
 
 #include <math.h>
@@ -103,9 +104,20 @@ static const char *blocked_wrong_cells(const struct body *b)
     return NULL; /* any bits are a valid line */
 }
 
+/* The locks of the lines, or NULL. */
+static struct line_locks *locks_of(const struct body *b)
+{
+#ifdef TAMIS_LEAN
+    (void)b;
+    return NULL;
+#else
+    return b->locks;
+#endif
+}
+
 static bool packs(const struct body *b)
 {
-    return !is_compact(b); /* the compact bits come from the whole hash */
+    return !is_compact(b) && locks_of(b) == NULL; /* the compact bits come from the whole hash */
 }
 
 static void add_packed(struct body *b, uint64_t first, const uint64_t *words, size_t n,
@@ -120,6 +132,17 @@ static void blocked_prefetch(const struct body *b, const struct batch *keys)
     tamis__prefetch_lines(b->sections->cells, lines_of(b), keys->hashes, keys->n);
 }
 
+static void add_with_locks(struct body *b, const struct batch *keys, uint8_t *seen)
+{
+    struct section *s = b->sections;
+    if (is_compact(b))
+        tamis__locked_compact_add(locks_of(b), s->cells, lines_of(b), s->k, keys->hashes, keys->n,
+                                  seen);
+    else
+        tamis__kernels()->locked_add(locks_of(b), s->cells, lines_of(b), keys->hashes, keys->ahead,
+                                     keys->n, seen);
+}
+
 static tamis_status blocked_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                 size_t *done)
 {
@@ -127,7 +150,9 @@ static tamis_status blocked_add(struct body *b, const struct batch *keys, uint8_
     const struct kernels *k = tamis__kernels_for(b);
     struct section *s = b->sections;
     if (is_compact(b)) tamis__prefetch_lines(s->cells, lines_of(b), keys->ahead, keys->n);
-    if (is_compact(b))
+    if (locks_of(b) != NULL)
+        add_with_locks(b, keys, seen);
+    else if (is_compact(b))
         k->compact_add(s->cells, lines_of(b), s->k, keys->hashes, keys->n, seen);
     else
         k->line_add(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, seen);
@@ -141,6 +166,9 @@ static void blocked_query(const struct body *b, const struct batch *keys, uint8_
     if (is_compact(b)) tamis__prefetch_lines(s->cells, lines_of(b), keys->ahead, keys->n);
     if (is_compact(b))
         k->compact_query(s->cells, lines_of(b), s->k, keys->hashes, keys->n, bits);
+    else if (locks_of(b) != NULL)
+        tamis__kernels()->locked_query(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n,
+                                       bits);
     else
         k->line_query(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, bits);
 }

@@ -1,0 +1,19 @@
+/* The locks of a shared blocked filter (kernels/locked.h), and what they count. Its adds write
+ * neither `items` nor `changed` of the handle, which would be a cache line that all threads fight
+ * for. Each lock counts the new keys of its lines, and the counts are summed when somebody asks. */
+#ifndef TAMIS_LOCKS_H
+#define TAMIS_LOCKS_H
+
+#include "handle.h"
+
+/* Gives the handle its locks if it is shared and of a kind that uses them. False: not enough
+ * memory. tamis__free frees them. */
+bool tamis__make_locks(tamis *t);
+
+/* Makes this the number of items. No other thread may use the handle. */
+void tamis__set_items(tamis *t, uint64_t items);
+
+/* Notes that an image with so many items was saved, so that only later adds are changes. */
+void tamis__mark_saved(tamis *t, uint64_t items);
+
+#endif
