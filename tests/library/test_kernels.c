@@ -185,6 +185,62 @@ static void shared_agrees(void)
     }
 }
 
+/* Adds with locks, of batches and of single keys, set the same bits and give the same answers; and
+ * the locks count the new keys. */
+static void compare_locked(const struct kernels *k, uint64_t lines, uint32_t compact, uint64_t last)
+{
+    const size_t size = (size_t)lines * 64;
+    uint8_t *expected = aligned_cells(size), *cells = aligned_cells(size);
+    struct line_locks *locks = aligned_cells(sizeof *locks + (last + 1) * sizeof *locks->locks);
+    uint64_t added = 0, counted = 0;
+    locks->last = last;
+    for (size_t n = 1; n <= MOST; n++) {
+        tamis_hash h[MOST];
+        uint8_t want[(MOST + 7) / 8 + 1], got[(MOST + 7) / 8 + 1];
+        memset(want, 0xaa, sizeof want);
+        memset(got, 0xaa, sizeof got);
+        fill(h, n, lines + n);
+        if (compact != 0) {
+            tamis__scalar.compact_add(expected, lines, compact, h, n, want);
+            tamis__locked_compact_add(locks, cells, lines, compact, h, n, got);
+        } else {
+            tamis__scalar.line_add(expected, lines, h, NULL, n, want);
+            k->locked_add(locks, cells, lines, h, n % 2 == 0 ? h : NULL, n, got);
+        }
+        CHECK(memcmp(want, got, sizeof want) == 0 && memcmp(expected, cells, size) == 0);
+        for (size_t i = 0; i < n; i++) added += !tamis__bit(want, i);
+        if (compact != 0) continue;
+        fill(h, n, lines + n + (n % 3 == 0));
+        tamis__scalar.line_query(expected, lines, h, NULL, n, want);
+        k->locked_query(cells, lines, h, n % 2 == 0 ? h : NULL, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0 && memcmp(expected, cells, size) == 0);
+        tamis__scalar.line_add(expected, lines, h, NULL, n, want);
+        for (size_t i = 0; i < n; i++) {
+            CHECK_THAT(k->locked_add_one(locks, cells, lines, h[i]), ==, tamis__bit(want, i));
+            added += !tamis__bit(want, i);
+        }
+        CHECK(memcmp(expected, cells, size) == 0);
+    }
+    for (uint64_t i = 0; i <= last; i++) {
+        CHECK_THAT(locks->locks[i].held, ==, 0);
+        counted += locks->locks[i].items;
+    }
+    CHECK_THAT(counted, ==, added);
+    free(expected);
+    free(cells);
+    free(locks);
+}
+
+static void locked_lines_agree(void)
+{
+    for (size_t t = 0; t < n_tables; t++) {
+        compare_locked(tables[t], 1, 0, 0);
+        compare_locked(tables[t], 7, 0, 3);
+        compare_locked(tables[t], 1000, 0, 1023);
+    }
+    for (uint32_t bits = 1; bits <= 16; bits++) compare_locked(&tamis__scalar, 37, bits, 15);
+}
+
 /* By the law alone, bit by bit. */
 static bool fuse_has(const struct fuse *f, tamis_hash h)
 {
@@ -344,6 +400,7 @@ static const struct test tests[] = {
     {"wide_probes_agree", wide_probes_agree},
     {"compact_lines_agree", compact_lines_agree},
     {"shared_agrees", shared_agrees},
+    {"locked_lines_agree", locked_lines_agree},
     {"fuses_agree", fuses_agree},
     {"wide_fuses_agree", wide_fuses_agree},
     {"siphash_agrees", siphash_agrees},
