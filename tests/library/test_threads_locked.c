@@ -98,7 +98,7 @@ static bool are_always_new(const tamis *t)
 struct adder {
     tamis *t;
     pthread_barrier_t *start;
-    uint8_t *firsts; /* how many threads were told that the key is new; atomic */
+    uint8_t *firsts; /* how many threads got seen = false for the key; atomic */
     unsigned number;
     pthread_t thread;
 };
@@ -228,26 +228,29 @@ static pthread_t start_adding(struct one_add *a)
     return thread;
 }
 
-/* While a lock is held, a key of its lines is not added, and a key that is a member is. */
+/* While a lock is held, a new key of its lines is not added, and the add of a member returns. When
+ * two threads have waited with the same new key, one of them is the first. */
 static void check_waiting(uint32_t plan_flags, bool bulk)
 {
     tamis *t = make(TAMIS_SHARED, plan_flags, 1000);
     struct line_locks *locks = t->body.locks;
-    struct one_add old = {.t = t, .key = 1, .bulk = bulk}, new = {.t = t, .key = 2, .bulk = bulk};
+    struct one_add old = {.t = t, .key = 1, .bulk = bulk};
+    struct one_add fresh = {.t = t, .key = 2, .bulk = bulk}, twin = fresh;
     CHECK(locks != NULL);
     CHECK_OK(tamis_add(t, &old.key, sizeof old.key, NULL));
     for (uint64_t i = 0; i <= locks->last; i++) CHECK(tamis__lock_line(locks, i) != NULL);
     CHECK(pthread_join(start_adding(&old), NULL) == 0);
     CHECK(old.known);
-    const pthread_t waits = start_adding(&new);
+    const pthread_t waits = start_adding(&fresh), waits_too = start_adding(&twin);
     for (int i = 0; i < 2000; i++) {
-        CHECK(!tamis_may_contain(t, &new.key, sizeof new.key)); /* and the query does not wait */
+        CHECK(
+            !tamis_may_contain(t, &fresh.key, sizeof fresh.key)); /* and the query does not wait */
         sched_yield();
     }
     CHECK_THAT(items_of(t), ==, 1);
     for (uint64_t i = 0; i <= locks->last; i++) tamis__unlock_line(&locks->locks[i], false);
-    CHECK(pthread_join(waits, NULL) == 0);
-    CHECK(!new.known &&tamis_may_contain(t, &new.key, sizeof new.key));
+    CHECK(pthread_join(waits, NULL) == 0 && pthread_join(waits_too, NULL) == 0);
+    CHECK(fresh.known != twin.known && tamis_may_contain(t, &fresh.key, sizeof fresh.key));
     CHECK_THAT(items_of(t), ==, 2);
     tamis_close(t);
 }
