@@ -65,14 +65,9 @@ AVX2 static inline void avx2_shared_or(uint8_t *at, struct line l, struct line m
     __asm__ volatile("vmovdqa %1, %0" : "=m"(*(__m256i *)(at + 32)) : "x"(high));
 }
 
-AVX2 static inline unsigned avx2_locked_add_inline(struct line_locks *locks, uint8_t *table,
-                                                   uint64_t lines, tamis_hash h)
+/* Adds under the lock, which this thread has, and unlocks. */
+AVX2 static inline unsigned avx2_add_holding(struct line_lock *lock, uint8_t *at, struct line mask)
 {
-    const uint64_t number = tamis__line_of(h, lines);
-    uint8_t *at = table + number * TAMIS__LINE_BYTES;
-    const struct line mask = avx2_line_mask(h.lo);
-    if (covers(avx2_shared_load(at), mask)) return 1;
-    struct line_lock *lock = tamis__lock_line(locks, number);
     const struct line old = avx2_shared_load(at);
     const unsigned known = covers(old, mask);
     avx2_shared_or(at, old, mask);
@@ -80,10 +75,31 @@ AVX2 static inline unsigned avx2_locked_add_inline(struct line_locks *locks, uin
     return known;
 }
 
-AVX2 static unsigned avx2_locked_add_one(struct line_locks *locks, uint8_t *table, uint64_t lines,
+/* A separate function, so that an add that need not wait has no stack frame. */
+AVX2 __attribute__((noinline, cold)) static unsigned avx2_add_waiting(struct line_lock *lock,
+                                                                      uint8_t *at, uint64_t lo)
+{
+    tamis__wait_for_line(lock);
+    return avx2_add_holding(lock, at, avx2_line_mask(lo));
+}
+
+AVX2 static inline unsigned avx2_add_sharing(struct line_locks *locks, uint8_t *table,
+                                             uint64_t lines, tamis_hash h)
+{
+    const uint64_t number = tamis__line_of(h, lines);
+    uint8_t *at = table + number * TAMIS__LINE_BYTES;
+    const struct line mask = avx2_line_mask(h.lo);
+    struct line_lock *lock = tamis__line_lock(locks, number);
+    if (covers(avx2_shared_load(at), mask)) return 1;
+    return tamis__try_line(lock) ? avx2_add_holding(lock, at, mask)
+                                 : avx2_add_waiting(lock, at, h.lo);
+}
+
+AVX2 unsigned tamis__locked_add_one_avx2(struct line_locks *locks, uint8_t *table, uint64_t lines,
                                          tamis_hash h)
 {
-    return avx2_locked_add_inline(locks, table, lines, h);
+    TAMIS__FETCH(tamis__line_lock(locks, tamis__line_of(h, lines)));
+    return avx2_add_sharing(locks, table, lines, h);
 }
 
 AVX2 static void avx2_locked_add(struct line_locks *locks, uint8_t *table, uint64_t lines,
@@ -94,7 +110,7 @@ AVX2 static void avx2_locked_add(struct line_locks *locks, uint8_t *table, uint6
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++)
-            answers |= avx2_locked_add_inline(locks, table, lines, h[i + j]) << j;
+            answers |= avx2_add_sharing(locks, table, lines, h[i + j]) << j;
         seen[i / 8] = (uint8_t)answers;
     }
 }
@@ -114,7 +130,7 @@ AVX2 static void avx2_locked_query(const uint8_t *table, uint64_t lines, const t
 }
 
 #define AVX2_LOCKED                                                                                \
-    .locked_add = avx2_locked_add, .locked_add_one = avx2_locked_add_one,                          \
+    .locked_add = avx2_locked_add, .locked_add_one = tamis__locked_add_one_avx2,                   \
     .locked_query = avx2_locked_query
 #endif
 

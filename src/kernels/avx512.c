@@ -131,26 +131,35 @@ AVX512 static inline __m512i avx512_shared_load(const uint8_t *line)
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-/* Returns the words that lacked their bit. */
-AVX512 static inline uint64_t avx512_locked_add_inline(struct line_locks *locks, uint8_t *table,
-                                                       uint64_t lines, tamis_hash h)
+/* Adds under the lock, which this thread has, and unlocks. Returns whether the key was seen. */
+AVX512 static inline unsigned avx512_add_holding(struct line_lock *lock, uint8_t *line,
+                                                 __m512i mask)
+{
+    const __m512i old = avx512_shared_load(line), sum = _mm512_or_si512(old, mask);
+    const unsigned known = _mm512_testn_epi64_mask(old, mask) == 0;
+    __asm__ volatile("vmovdqa64 %1, %0" : "=m"(*(__m512i *)(void *)line) : "v"(sum));
+    tamis__unlock_line(lock, !known);
+    return known;
+}
+
+/* A separate function, so that adds that need not wait keep the stack frame small. */
+AVX512 __attribute__((noinline, cold)) static unsigned
+avx512_add_waiting(struct line_lock *lock, uint8_t *line, uint64_t lo)
+{
+    tamis__wait_for_line(lock);
+    return avx512_add_holding(lock, line, avx512_line_mask(lo));
+}
+
+AVX512 static inline unsigned avx512_add_sharing(struct line_locks *locks, uint8_t *table,
+                                                 uint64_t lines, tamis_hash h)
 {
     const uint64_t number = tamis__line_of(h, lines);
     uint8_t *line = table + number * TAMIS__LINE_BYTES;
     const __m512i mask = avx512_line_mask(h.lo);
-    if (_mm512_testn_epi64_mask(avx512_shared_load(line), mask) == 0) return 0;
-    struct line_lock *lock = tamis__lock_line(locks, number);
-    const __m512i old = avx512_shared_load(line), sum = _mm512_or_si512(old, mask);
-    const uint64_t missing = _mm512_testn_epi64_mask(old, mask);
-    __asm__ volatile("vmovdqa64 %1, %0" : "=m"(*(__m512i *)(void *)line) : "v"(sum));
-    tamis__unlock_line(lock, missing != 0);
-    return missing;
-}
-
-AVX512 static unsigned avx512_locked_add_one(struct line_locks *locks, uint8_t *table,
-                                             uint64_t lines, tamis_hash h)
-{
-    return avx512_locked_add_inline(locks, table, lines, h) == 0;
+    struct line_lock *lock = tamis__line_lock(locks, number);
+    if (_mm512_testn_epi64_mask(avx512_shared_load(line), mask) == 0) return 1;
+    return tamis__try_line(lock) ? avx512_add_holding(lock, line, mask)
+                                 : avx512_add_waiting(lock, line, h.lo);
 }
 
 AVX512 static void avx512_locked_add(struct line_locks *locks, uint8_t *table, uint64_t lines,
@@ -160,8 +169,7 @@ AVX512 static void avx512_locked_add(struct line_locks *locks, uint8_t *table, u
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++) {
-            answers |= (unsigned)(avx512_locked_add_inline(locks, table, lines, h[i + j]) == 0)
-                       << j;
+            answers |= avx512_add_sharing(locks, table, lines, h[i + j]) << j;
             if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[i + j], lines) * 64);
         }
         seen[i / 8] = (uint8_t)answers;
@@ -185,7 +193,7 @@ AVX512 static void avx512_locked_query(const uint8_t *table, uint64_t lines, con
 }
 
 #define AVX512_LOCKED                                                                              \
-    .locked_add = avx512_locked_add, .locked_add_one = avx512_locked_add_one,                      \
+    .locked_add = avx512_locked_add, .locked_add_one = tamis__locked_add_one_avx2,                 \
     .locked_query = avx512_locked_query
 #endif
 

@@ -214,6 +214,7 @@ void tamis__locked_compact_add(struct line_locks *locks, uint8_t *table, uint64_
     .locked_add = tamis__locked_add, .locked_add_one = tamis__locked_add_one,                      \
     .locked_query = tamis__locked_query
 /* Functions that other tables take from that of AVX2. */
+tamis__locked_single_adder tamis__locked_add_one_avx2;
 tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;
 tamis__ribbon_solver tamis__ribbon_solve_avx2;

@@ -67,7 +67,8 @@ unsigned tamis__locked_add_one(struct line_locks *locks, uint8_t *table, uint64_
     const uint64_t number = tamis__line_of(h, lines);
     uint8_t *line = table + number * TAMIS__LINE_BYTES;
     if (locked_has_all(line, h.lo)) return 1;
-    struct line_lock *lock = tamis__lock_line(locks, number);
+    struct line_lock *lock = tamis__line_lock(locks, number);
+    if (!tamis__try_line(lock)) tamis__wait_for_line(lock);
     unsigned all = 1;
     for (unsigned j = 0; j < 8; j++) all &= locked_set_bit(line, 64 * j + tamis__line_bit(h.lo, j));
     tamis__unlock_line(lock, !all);
@@ -116,7 +117,8 @@ static unsigned locked_compact_add_one(struct line_locks *locks, uint8_t *table,
     const uint64_t number = tamis__line_of(h, lines);
     uint8_t *line = table + number * TAMIS__LINE_BYTES;
     if (locked_compact_has_all(line, k, h)) return 1;
-    struct line_lock *lock = tamis__lock_line(locks, number);
+    struct line_lock *lock = tamis__line_lock(locks, number);
+    if (!tamis__try_line(lock)) tamis__wait_for_line(lock);
     uint64_t x = h.lo;
     unsigned all = 1;
     for (uint32_t j = 0; j < k; j++) {

@@ -43,11 +43,15 @@ struct line_locks {
 /* Waits for a lock that another thread has, and takes it. */
 void tamis__wait_for_line(struct line_lock *lock);
 
-static inline struct line_lock *tamis__lock_line(struct line_locks *l, uint64_t line)
+static inline struct line_lock *tamis__line_lock(struct line_locks *l, uint64_t line)
 {
-    struct line_lock *lock = &l->locks[line & l->last];
-    if (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) != 0) tamis__wait_for_line(lock);
-    return lock;
+    return &l->locks[line & l->last];
+}
+
+/* Takes the lock, unless another thread has it. */
+static inline bool tamis__try_line(struct line_lock *lock)
+{
+    return __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* Unlocks, and counts a key that was new. */

@@ -134,10 +134,13 @@ static void blocked_prefetch(const struct body *b, const struct batch *keys)
 
 static void add_with_locks(struct body *b, const struct batch *keys, uint8_t *seen)
 {
-    struct section *s = b->sections;
+    const struct section *s = b->sections;
     if (is_compact(b))
         tamis__locked_compact_add(locks_of(b), s->cells, lines_of(b), s->k, keys->hashes, keys->n,
                                   seen);
+    else if (keys->n == 1)
+        *seen = (uint8_t)tamis__kernels()->locked_add_one(locks_of(b), s->cells, lines_of(b),
+                                                          *keys->hashes);
     else
         tamis__kernels()->locked_add(locks_of(b), s->cells, lines_of(b), keys->hashes, keys->ahead,
                                      keys->n, seen);

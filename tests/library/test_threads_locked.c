@@ -238,7 +238,7 @@ static void check_waiting(uint32_t plan_flags, bool bulk)
     struct one_add fresh = {.t = t, .key = 2, .bulk = bulk}, twin = fresh;
     CHECK(locks != NULL);
     CHECK_OK(tamis_add(t, &old.key, sizeof old.key, NULL));
-    for (uint64_t i = 0; i <= locks->last; i++) CHECK(tamis__lock_line(locks, i) != NULL);
+    for (uint64_t i = 0; i <= locks->last; i++) CHECK(tamis__try_line(&locks->locks[i]));
     CHECK(pthread_join(start_adding(&old), NULL) == 0);
     CHECK(old.known);
     const pthread_t waits = start_adding(&fresh), waits_too = start_adding(&twin);
