@@ -221,11 +221,11 @@ enum {                    /* tamis_options.flags, with calls that accept them (e
     TAMIS_UPDATE = 8,     /* open: lock the file until close, to change and save it. Fails with
                            * TAMIS_EBUSY if it is locked, TAMIS_EIO if there are no locks (flock) */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait for the lock                                 */
-    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add and query at once,
-                           * without a lock. No key is lost, and a query sees each add that happens
-                           * before it. If several threads add a new key at once, at least one gets
-                           * seen = false. All other changes need the handle alone. Only for bloom,
-                           * partitioned and blocked that are not strict                          */
+    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add and query at once. No
+                           * key is lost, and a query sees each add that happens before it. Adds to
+                           * blocked take locks: not in signal handlers; see docs/GUIDE.md, "Locks".
+                           * All other changes need the handle alone. Only for bloom, partitioned
+                           * and blocked that are not strict                                      */
     TAMIS_STEADY = 64     /* load, unpack: saved changes do not raise `generation`, so that replicas
                            * with the same changes write the same bytes, even if one was reloaded */
 };

@@ -98,7 +98,6 @@ AVX2 static inline unsigned avx2_add_sharing(struct line_locks *locks, uint8_t *
 AVX2 unsigned tamis__locked_add_one_avx2(struct line_locks *locks, uint8_t *table, uint64_t lines,
                                          tamis_hash h)
 {
-    TAMIS__FETCH(tamis__line_lock(locks, tamis__line_of(h, lines)));
     return avx2_add_sharing(locks, table, lines, h);
 }
 

@@ -1,6 +1,7 @@
-/* Kernels for handles that several threads add to and query at the same time (TAMIS_SHARED). Every
- * access to a cell is a relaxed atomic one. A bit, once set, is never lost. A bit is tested before
- * it is set, because an atomic OR costs far more than a load.
+/* Kernels for handles that several threads add to and query at the same time (TAMIS_SHARED), except
+ * blocked filters whose lines have locks (locked.h). Every access to a cell is a relaxed atomic
+ * one. A bit, once set, is never lost. A bit is tested before it is set, because an atomic OR costs
+ * far more than a load.
  *
  * On a big-endian machine an atomic word is not the word of the format, so bytes are used
  * throughout. The bits are therefore the same on every machine. */

@@ -9,8 +9,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <tamis/embed.h>
 #include <tamis/inspect.h>
+#include <unistd.h>
 
 enum { KEYS = 12000, THREADS = 4, ROUND = 48 };
 
@@ -255,6 +257,29 @@ static void check_waiting(uint32_t plan_flags, bool bulk)
     tamis_close(t);
 }
 
+/* In the child of a fork, a lock may stay held for ever. Queries and adds of members do not need
+ * it. */
+static void a_child_may_query(void)
+{
+    tamis *t = make(TAMIS_SHARED, 0, 1000);
+    bool seen = false;
+    int status = -1;
+    CHECK_OK(tamis_add(t, keys[0].p, 8, NULL));
+    CHECK_OK(tamis_add(t, keys[1].p, 8, NULL));
+    for (uint64_t i = 0; i <= t->body.locks->last; i++)
+        CHECK(tamis__try_line(&t->body.locks->locks[i]));
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const bool good = tamis_add(t, keys[0].p, 8, &seen) == TAMIS_OK && seen &&
+                          tamis_may_contain_many(t, keys, 2, NULL) == 2;
+        tamis_close(t);
+        _exit(good ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    tamis_close(t);
+}
+
 static void only_new_keys_wait(void)
 {
     for (size_t k = 0; k < n_tables; k++) {
@@ -361,6 +386,7 @@ static const struct test tests[] = {
     {"exactly_one_thread_is_first", exactly_one_thread_is_first},
     {"threads_of_a_call_count_once", threads_of_a_call_count_once},
     {"only_new_keys_wait", only_new_keys_wait},
+    {"a_child_may_query", a_child_may_query},
     {"items_survive_writing_and_copying", items_survive_writing_and_copying},
     {"generations_count_changes", generations_count_changes},
     {"items_do_not_wrap", items_do_not_wrap},

@@ -1,4 +1,4 @@
-/* TAMIS_SHARED: several threads add and query without a lock. The test also runs under the
+/* TAMIS_SHARED: several threads add and query at the same time. The test also runs under the
  * thread sanitizer, without a suppression. */
 #include "../support/shared_adds.h"
 
