@@ -77,7 +77,7 @@ void tamis__count_items(tamis *t, size_t n)
     if (n == 0 || t->body.locks != NULL) return; /* locks.h */
     if (t->body.shared) {
         __atomic_fetch_add(&t->items, n, __ATOMIC_RELAXED);
-        __atomic_store_n(&t->changed, true, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->changed, true, __ATOMIC_RELEASE); /* see tamis__adopt_generation */
         return;
     }
     /* A hostile image may have UINT64_MAX items already. */
@@ -139,6 +139,10 @@ void tamis__sum_totals(tamis *t)
 /* Not inlined, because that would slow down the adds of all other kinds. */
 TAMIS__APART void tamis__sum_added(tamis *t)
 {
+    if (tamis__in_use(&t->body) && t->body.count == 1) { /* see tamis__weight, tamis__noise */
+        __atomic_store_n(&t->changed, true, __ATOMIC_RELEASE);
+        return;
+    }
     sum_sections(t);
     t->changed = true;
     tamis__noise_age(t);

@@ -4,6 +4,8 @@
 #include "encoding.h"
 #include "handle.h"
 #include "sized.h"
+#include "snapshot.h"
+#include "stripes.h"
 
 #include <math.h>
 #include <tamis/inspect.h>
@@ -12,6 +14,16 @@ void tamis__gauge(const tamis *t, const struct body *other, double z, struct gau
 {
     memset(out, 0, sizeof *out);
     t->kind->gauge(&t->body, other, z, out);
+}
+
+static uint64_t locked_generation(const tamis *t)
+{
+    uint8_t *lock = (uint8_t *)(uintptr_t)&t->lock;
+    if (!tamis__in_use(&t->body)) return tamis__generation(t);
+    tamis__lock(lock);
+    const uint64_t generation = tamis__generation(t);
+    tamis__unlock(lock);
+    return generation;
 }
 
 /* Everything that tamis_info reports without reading the cells. The other fields are 0. */
@@ -24,7 +36,7 @@ static void known_facts(const tamis *t, tamis_facts *out)
     out->m = t->body.sections->m;
     out->format = TAMIS__FORMAT;
     out->seed = t->hasher.seed;
-    out->generation = tamis__generation(t);
+    out->generation = locked_generation(t);
     out->keyed = t->hasher.id == TAMIS_SIPHASH;
     memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
     out->strict = t->strict;
@@ -102,9 +114,12 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
 tamis_status tamis_info(const tamis *t, tamis_facts *out)
 {
     tamis_facts f;
+    tamis *made = NULL;
     tamis_status s = tamis__check_struct(out, "tamis_facts", NULL);
-    if (s == TAMIS_OK) s = tamis_look(t, &f);
+    if (s == TAMIS_OK) s = tamis__still(t, &made, NULL);
+    if (s == TAMIS_OK) s = tamis_look(made != NULL ? made : t, &f);
     if (s == TAMIS_OK) tamis__give_struct(out, &f, sizeof f);
+    tamis_close(made);
     return s;
 }
 

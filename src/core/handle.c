@@ -73,6 +73,7 @@ void tamis_close(tamis *t)
     if (t->close_file != NULL) t->close_file(t);
     tamis__spill_close(tamis__spill(&t->body));
     tamis__free(memory, t->body.locks);
+    tamis__free(memory, t->body.stripes);
     tamis__free(memory, t->body.sections);
     free_handle(t);
 }

@@ -2,6 +2,7 @@
 #ifndef TAMIS_HANDLE_H
 #define TAMIS_HANDLE_H
 
+#include "atomics.h"
 #include "hash.h"
 #include "kind.h"
 #include "uniform.h"
@@ -40,10 +41,17 @@ struct tamis {
     struct file *file;
     void (*close_file)(tamis *t);
 
-    /* For sketches, see noise.h. It is the last field, because only this one may change while other
-     * threads read. */
+    /* For sketches, see noise.h. It comes after the fields that copies have, because it may change
+     * while other threads read. */
     struct noise *noise;
+    /* In a shared handle: protects `noise`, and the generation together with `changed`. */
+    uint8_t lock;
 };
+
+static inline uint64_t tamis__moved(const struct body *b)
+{
+    return tamis__in_use(b) ? tamis__load64(&b->moved) : b->moved;
+}
 
 /* What the handle has as a sketch, or NULL. */
 static inline const struct sketch_ops *tamis__sketch(const tamis *t)
@@ -65,7 +73,8 @@ static inline uint64_t tamis__items(const tamis *t)
 #ifdef TAMIS_LEAN
     return t->items;
 #else
-    return t->body.locks != NULL ? tamis__items_with_locks(t) : t->items;
+    if (t->body.locks != NULL) return tamis__items_with_locks(t);
+    return tamis__in_use(&t->body) ? tamis__load64(&t->items) : t->items;
 #endif
 }
 static inline bool tamis__changed(const tamis *t)
@@ -73,8 +82,18 @@ static inline bool tamis__changed(const tamis *t)
 #ifdef TAMIS_LEAN
     return t->changed;
 #else
-    return t->changed || (t->body.locks != NULL && tamis__changed_with_locks(t));
+    return __atomic_load_n(&t->changed, __ATOMIC_RELAXED) ||
+           (t->body.locks != NULL && tamis__changed_with_locks(t));
 #endif
+}
+
+/* The sum of all weights, which the adds to a shared sketch of one section do not write to the
+ * handle. */
+static inline int64_t tamis__weight(const tamis *t)
+{
+    if (!tamis__in_use(&t->body) || t->body.count != 1) return t->weight;
+    const int64_t w = __atomic_load_n(&t->body.sections->weight, __ATOMIC_RELAXED);
+    return w >= 0 || tamis__sketch(t) == NULL || tamis__sketch(t)->two_sided ? w : INT64_MAX;
 }
 
 /* Whether it lists items, and so keeps them: hashes alone cannot be added. */
@@ -115,7 +134,8 @@ tamis_status tamis__may_change_keys(const tamis *t);
 /* Set the reason for the status of a verb; TAMIS_OK has none. */
 tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 
-/* The generation of the content as it is now. */
+/* The generation of the content as it is now. In a shared handle that threads use, the caller holds
+ * the lock. */
 static inline uint64_t tamis__generation(const tamis *t)
 {
     return t->generation + (tamis__changed(t) && !(t->steady && t->generation > 0) ? 1 : 0);

@@ -77,6 +77,8 @@ struct body {
     bool shared; /* several threads add and query at the same time */
     /* For blocked filters that are shared: see locked.h. NULL: the kernels without locks. */
     struct line_locks *locks;
+    /* For shared kinds with TAMIS__STRIPED: the locks of the lines (stripes.h). Otherwise NULL. */
+    struct stripes *stripes;
     /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
     const tamis_memory *memory;
     uint64_t max_bytes;
@@ -97,6 +99,17 @@ struct body {
      * TAMIS__MOST_WEIGHT. */
     uint64_t moved;
 };
+
+/* Whether other threads may be adding and querying. WebAssembly has only one thread. */
+static inline bool tamis__in_use(const struct body *b)
+{
+#ifdef __wasm__
+    (void)b;
+    return false;
+#else
+    return b->shared;
+#endif
+}
 
 /* The largest weight of a sketch, and the largest value of its counters. */
 #define TAMIS__MOST_WEIGHT ((uint64_t)INT64_MAX)
@@ -204,7 +217,9 @@ enum {
     /* A key is one line of 64 bytes, number mulhi(hi, lines), and its add reads and changes nothing
      * else. So threads may add to distinct lines. */
     TAMIS__LINES = 1024,
-    TAMIS__HAS_PARTS = 2048,     /* is made of another kind, the plan's inner_kind */
+    TAMIS__HAS_PARTS = 2048, /* is made of another kind, the plan's inner_kind */
+    /* TAMIS__SHARES by locks: the adds and queries of a shared body lock the lines of a key. */
+    TAMIS__STRIPED = 16384,
     TAMIS__LINED_VARIANT = 32768 /* TAMIS__LINES holds for sections of variant 1 */
 };
 

@@ -7,6 +7,8 @@
 #include "locks.h"
 #include "single.h"
 #include "sized.h"
+#include "snapshot.h"
+#include "stripes.h"
 
 void tamis__set_turning(tamis *t)
 {
@@ -26,21 +28,52 @@ static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why
     return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
 }
 
+/* Whether its kind, or the kind that it is made of, is shared by locks. */
+static bool is_striped(const tamis *t)
+{
+    const struct kind *inner = tamis__inner(&t->body);
+    return ((t->kind->traits | (inner != NULL ? inner->traits : 0)) & TAMIS__STRIPED) != 0;
+}
+
+static bool make_stripes(tamis *t)
+{
+    if (!tamis__in_use(&t->body) || !is_striped(t)) return true;
+    t->body.stripes = tamis__stripes(t->memory);
+    return t->body.stripes != NULL;
+}
+
+/* Why threads cannot share it, and what they can do instead. */
+static tamis_status cannot_share(const tamis *t, tamis_error *why)
+{
+    const bool sketch = tamis__sketch(t) != NULL;
+    return tamis__unsupported(why, sketch ? TAMIS_TALLY : TAMIS_BLOCKED,
+                              "this %s cannot be shared by threads%s", t->kind->name,
+                              t->kind->merge == NULL
+                                  ? ""
+                                  : "; give each thread a part of it (tamis_part), and join the "
+                                    "parts (tamis_join)");
+}
+
+static tamis_status make_shared(tamis *t, tamis_error *why)
+{
+    const struct sketch_ops *sketch = tamis__sketch(t);
+    t->body.shared = true;
+    if ((t->kind->traits & TAMIS__SHARES) == 0) return cannot_share(t, why);
+    if (sketch != NULL && sketch->conservative != NULL && sketch->conservative(&t->body))
+        return cannot_share(t, why);
+    if (t->strict) /* threads that do not wait cannot keep a limit */
+        return tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+    if (!make_stripes(t) || !tamis__make_locks(t))
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    return TAMIS_OK;
+}
+
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
 {
-    t->body.shared = (o->flags & TAMIS_SHARED) != 0;
     t->steady = (o->flags & TAMIS_STEADY) != 0;
     if (t->kind->add == NULL) t->read_only = true;
-    tamis_status s = TAMIS_OK;
-    if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)
-        s = tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be shared by threads",
-                               t->kind->name);
-    else if (t->body.shared && t->strict) /* threads that do not wait cannot keep a limit */
-        s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
-    else if (!tamis__make_locks(t))
-        s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    else
-        s = open_spill(t, o->temp_dir, why);
+    tamis_status s = (o->flags & TAMIS_SHARED) != 0 ? make_shared(t, why) : TAMIS_OK;
+    if (s == TAMIS_OK) s = open_spill(t, o->temp_dir, why);
     if (s != TAMIS_OK) {
         tamis_close(t);
         return s;
@@ -163,26 +196,16 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     if (tamis__spilled(&t->body)) return tamis__in_file(why);
     tamis *copy = tamis__new(t->kind, &same, t->body.count);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    struct body body = t->body;
-    body.sections = copy->body.sections;
-    memcpy(copy, t, offsetof(tamis, noise));
-    copy->body = body;
-    copy->body.spill = NULL;
-    copy->body.locks = NULL;
-    copy->items = tamis__items(t);
-    copy->changed = tamis__changed(t);
-    copy->file = NULL;
-    copy->close_file = NULL;
+    tamis__take_fields(copy, t);
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
-    memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
-    if (!tamis__alloc_cells(copy, false) || !tamis__make_locks(copy)) {
+    if (!tamis__alloc_cells(copy, false) || !make_stripes(copy) ||
+        !tamis__make_locks(copy)) {
         tamis_close(copy);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)tamis_image_size(t));
     }
-    for (uint32_t i = 0; i < body.count; i++)
-        memcpy(body.sections[i].cells, t->body.sections[i].cells, (size_t)body.sections[i].length);
+    tamis__take_cells(copy, t);
     tamis__choose(copy);
     *out = copy;
     return TAMIS_OK;

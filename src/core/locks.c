@@ -61,11 +61,10 @@ void tamis__set_items(tamis *t, uint64_t items)
     locks->saved = 0;
 }
 
-void tamis__mark_saved(tamis *t, uint64_t items)
+void tamis__mark_saved(tamis *t, const tamis *saved)
 {
-    t->changed = false;
     if (t->body.locks != NULL)
-        __atomic_store_n(&t->body.locks->saved, items - t->items, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->body.locks->saved, saved->items - t->items, __ATOMIC_RELAXED);
 }
 
 #else

@@ -13,7 +13,7 @@ bool tamis__make_locks(tamis *t);
 /* Makes this the number of items. No other thread may use the handle. */
 void tamis__set_items(tamis *t, uint64_t items);
 
-/* Notes that an image with so many items was saved, so that only later adds are changes. */
-void tamis__mark_saved(tamis *t, uint64_t items);
+/* Notes that this copy was saved, so that only later adds are changes. */
+void tamis__mark_saved(tamis *t, const tamis *saved);
 
 #endif

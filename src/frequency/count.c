@@ -196,7 +196,7 @@ static int64_t last(const tamis *t)
 /* How much of a count may be noise now, at 99 %. */
 static int64_t margin(const tamis *t, const struct noise *n)
 {
-    const uint64_t since = t->body.moved - n->moved;
+    const uint64_t since = tamis__moved(&t->body) - n->moved;
     const int64_t growth = (n->most_99 >> 6) + 1;
     return count_sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
 }
@@ -505,7 +505,7 @@ int64_t tamis_upper(const tamis *t, const void *key, size_t len)
 void tamis__sketch_facts(const tamis *t, tamis_facts *out)
 {
     out->conservative = conservative(t);
-    out->weight = t->weight;
+    out->weight = tamis__weight(t);
     out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
     out->error = t->planned_error < 1 ? t->planned_error : 0;
     if (tamis__keeps_items(t)) out->entries = t->sketch->slots(&t->body);

@@ -31,7 +31,14 @@
  * less weight.
  *
  * A counter that reaches 2^32 - 1 (32 bits) or 2^63 - 1 (64 bits) is saturated: it stays there for
- * ever and means "or more". */
+ * ever and means "or more".
+ *
+ * Threads (TAMIS_SHARED). Sums do not depend on their order, so each counter is changed by one
+ * atomic operation, and the result has the same bytes as that of a single thread. A query that runs
+ * meanwhile may see an add in some rows only. Every row has all adds that had returned before, so
+ * the least counter is still not too low. A conservative update reads all rows before it changes
+ * one, and would lose weight if another thread came in between. */
+#include "../core/atomics.h"
 #include "../core/error.h"
 #include "../core/occupancy.h"
 #include "counter_rows.h"
@@ -117,7 +124,7 @@ static const char *count_min_wrong_shape(const struct body *b)
 /* The shape of a section. */
 struct way {
     uint32_t k;
-    bool wide, conservative;
+    bool wide, conservative, shared;
 };
 
 /* The count of a key, given the least of its counters, or a sum that would exceed them. */
@@ -174,6 +181,68 @@ TAMIS__SPECIALIZED uint64_t least_of(const struct section *s, tamis_hash h, uint
     }
     return least;
 }
+
+/* --- Several threads -------------------------------------------------------------------------- */
+
+static inline uint64_t count_min_load(const uint8_t *cells, uint64_t i, bool wide)
+{
+    const uint32_t *narrow = (const uint32_t *)(const void *)cells;
+    if (!wide) return TAMIS__LITTLE32(__atomic_load_n(narrow + i, __ATOMIC_RELAXED));
+    const uint64_t v = TAMIS__LITTLE64(tamis__load64((const uint64_t *)(const void *)cells + i));
+    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
+}
+
+/* Returns the counter before. */
+static uint64_t raise_narrow(uint32_t *p, uint64_t w)
+{
+    uint32_t was = __atomic_load_n(p, __ATOMIC_RELAXED), sum;
+    do {
+        const uint64_t v = TAMIS__LITTLE32(was);
+        if (v == UINT32_MAX) break;
+        sum = v + w < UINT32_MAX ? (uint32_t)(v + w) : UINT32_MAX;
+    } while (!__atomic_compare_exchange_n(p, &was, TAMIS__LITTLE32(sum), true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return TAMIS__LITTLE32(was);
+}
+
+static uint64_t raise_wide(uint64_t *p, uint64_t w)
+{
+    uint64_t was = __atomic_load_n(p, __ATOMIC_RELAXED), sum;
+    do {
+        const uint64_t v = TAMIS__LITTLE64(was);
+        if (v >= TAMIS__MOST_WEIGHT) return TAMIS__MOST_WEIGHT;
+        sum = tamis__add_up(v, w);
+    } while (!__atomic_compare_exchange_n(p, &was, TAMIS__LITTLE64(sum), true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return TAMIS__LITTLE64(was);
+}
+
+static uint64_t count_min_add_shared(uint8_t *cells, uint64_t m, struct way y, tamis_hash h,
+                                     uint64_t w)
+{
+    uint64_t at[TAMIS__MAX_ROWS], least = UINT64_MAX;
+    count_min_aim(h, m, y.k, at);
+    for (uint32_t j = 0; j < y.k; j++) {
+        const uint64_t was = y.wide ? raise_wide((uint64_t *)(void *)cells + at[j], w)
+                                    : raise_narrow((uint32_t *)(void *)cells + at[j], w);
+        least = was < least ? was : least;
+    }
+    return least;
+}
+
+static uint64_t least_of_shared(const struct section *s, tamis_hash h)
+{
+    uint64_t at[TAMIS__MAX_ROWS], least = UINT64_MAX;
+    const bool wide = count_min_is_wide(s);
+    count_min_aim(h, s->m, s->k, at);
+    for (uint32_t j = 0; j < s->k; j++) {
+        const uint64_t v = count_min_load(s->cells, at[j], wide);
+        least = v < least ? v : least;
+    }
+    return least;
+}
+
+/* --- One thread ------------------------------------------------------------------------------- */
 
 TAMIS__SPECIALIZED uint32_t count_min_lesser(uint32_t a, uint32_t b)
 {
@@ -267,8 +336,8 @@ TAMIS__SPECIALIZED tamis_status count_min_add_each(struct section *s, const stru
             if (status != TAMIS_OK) return status;
             if (counts != NULL) after = least_of(s, keys->hashes[i], y.k, y.wide);
         } else {
-            const uint64_t before =
-                count_min_add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
+            const uint64_t before = (y.shared ? count_min_add_shared : count_min_add_key)(
+                s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
             after = before + (uint64_t)w;
             if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
         }
@@ -287,10 +356,15 @@ static tamis_status count_min_add_weights(struct section *s, const struct batch 
 static void count_min_weigh(struct body *b, int64_t w)
 {
     struct section *s = b->sections;
-    const uint64_t weight = (uint64_t)s->weight;
     const uint64_t size = w >= 0           ? (uint64_t)w
                           : w == INT64_MIN ? TAMIS__MOST_WEIGHT
                                            : 0 - (uint64_t)w;
+    if (tamis__in_use(b) && w >= 0) {
+        tamis__add_shared(&b->moved, size, TAMIS__MOST_WEIGHT);
+        tamis__add_shared((uint64_t *)&s->weight, size, TAMIS__MOST_WEIGHT);
+        return;
+    }
+    const uint64_t weight = (uint64_t)s->weight;
     b->moved = tamis__add_up(b->moved, size);
     if (weight >= TAMIS__MOST_WEIGHT) return; /* saturated */
     if (w >= 0)
@@ -310,12 +384,12 @@ static tamis_status count_min_add(struct body *b, const struct batch *keys, uint
                                   size_t *done)
 {
     struct section *s = b->sections;
-    const struct way y = {s->k, count_min_is_wide(s), s->variant == CONSERVATIVE};
+    const struct way y = {s->k, count_min_is_wide(s), s->variant == CONSERVATIVE, tamis__in_use(b)};
     tamis_status status = TAMIS_OK;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
-    if (seen != NULL || keys->weights != NULL || y.k != 4 || y.wide)
+    if (seen != NULL || keys->weights != NULL || y.k != 4 || y.wide || y.shared)
         status = count_min_add_weights(s, keys, y, seen, done);
     else
         count_min_add_ones(s, keys);
@@ -337,7 +411,10 @@ static void count_min_query(const struct body *b, const struct batch *keys, uint
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = least_of(s, keys->hashes[i], s->k, count_min_is_wide(s)) != 0;
+        const uint64_t least = tamis__in_use(b)
+                                   ? least_of_shared(s, keys->hashes[i])
+                                   : least_of(s, keys->hashes[i], s->k, count_min_is_wide(s));
+        const bool some = least != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
@@ -347,6 +424,11 @@ static void count_min_count(const struct body *b, const struct batch *keys, int6
     const struct section *s = b->sections;
     const bool wide = count_min_is_wide(s);
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    if (tamis__in_use(b)) {
+        for (size_t i = 0; i < keys->n; i++)
+            out[i] = count_min_value(least_of_shared(s, keys->hashes[i]), wide);
+        return;
+    }
     for (size_t i = 0; i < keys->n; i++) {
         const uint64_t v = s->k == 4 && !wide ? least_of(s, keys->hashes[i], 4, false)
                                               : least_of(s, keys->hashes[i], s->k, wide);
@@ -399,7 +481,7 @@ static const struct sketch_ops count_min_sketch = {.count = count_min_count,
 const struct kind tamis__count_min = {
     .id = TAMIS_COUNT_MIN,
     .name = "count-min",
-    .traits = TAMIS__SECTION_TOTALS,
+    .traits = TAMIS__SECTION_TOTALS | TAMIS__SHARES,
     .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR | TAMIS_CONSERVATIVE,
     .sketch = &count_min_sketch,
     .variants = CONSERVATIVE,

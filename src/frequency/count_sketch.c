@@ -24,7 +24,11 @@
  * It cannot test membership: a count of 0 proves nothing, so the answer for every key is "maybe".
  *
  * A counter that reaches 2^31 - 1 (32 bits) or 2^63 - 1 (64 bits), or the negative of that, is
- * saturated: it stays there for ever and means "or more". */
+ * saturated: it stays there for ever and means "or more".
+ *
+ * Threads (TAMIS_SHARED). As in count-min, each counter is changed by one atomic operation. A query
+ * that runs meanwhile may see an add in some rows only. */
+#include "../core/atomics.h"
 #include "../core/error.h"
 #include "../core/occupancy.h"
 #include "counter_rows.h"
@@ -121,15 +125,28 @@ TAMIS__SPECIALIZED int64_t count_sketch_value(int64_t *v, uint32_t k, bool wide)
                                             : mid;
 }
 
+static inline int64_t count_sketch_load(const uint8_t *cells, uint64_t i, bool wide)
+{
+    const uint32_t *narrow = (const uint32_t *)(const void *)cells;
+    const uint64_t *longs = (const uint64_t *)(const void *)cells;
+    uint8_t copy[8];
+    if (wide)
+        tamis__put64(copy, TAMIS__LITTLE64(tamis__load64(longs + i)));
+    else
+        tamis__put32(copy, TAMIS__LITTLE32(__atomic_load_n(narrow + i, __ATOMIC_RELAXED)));
+    return count_sketch_get(copy, 0, wide);
+}
+
 TAMIS__SPECIALIZED int64_t count_sketch_count_key(const struct section *s, uint32_t k, bool wide,
-                                                  tamis_hash h, struct known *known)
+                                                  tamis_hash h, struct known *known, bool shared)
 {
     uint64_t at[TAMIS__MAX_ROWS];
     bool minus[TAMIS__MAX_ROWS];
     int64_t v[TAMIS__MAX_ROWS];
     count_sketch_aim(h, s->m, k, at, minus);
     for (uint32_t j = 0; j < k; j++) {
-        const int64_t c = count_sketch_get(s->cells, at[j], wide);
+        const int64_t c = shared ? count_sketch_load(s->cells, at[j], wide)
+                                 : count_sketch_get(s->cells, at[j], wide);
         v[j] = tamis__with_sign(c, minus[j]);
     }
     if (known != NULL) known->saturated = tamis__any_saturated(v, k, count_sketch_end(wide));
@@ -158,6 +175,45 @@ TAMIS__SPECIALIZED void count_sketch_add_key(struct section *s, uint32_t k, bool
         v[j] = tamis__with_sign(c, minus[j]);
     }
     if (count != NULL) *count = count_sketch_upper(v, k, wide);
+}
+
+/* Adds w to a counter that other threads change, and returns it after that. */
+static int64_t count_sketch_move(uint8_t *cells, uint64_t i, bool wide, int64_t w)
+{
+    uint32_t *narrow = (uint32_t *)(void *)cells + i;
+    uint64_t *longs = (uint64_t *)(void *)cells + i;
+    for (;;) {
+        const int64_t c = count_sketch_load(cells, i, wide);
+        const int64_t sum = tamis__add_signed(c, w, count_sketch_end(wide));
+        if (sum == c) return c; /* no weight, or a saturated counter */
+        uint64_t was = TAMIS__LITTLE64((uint64_t)c);
+        uint32_t small = TAMIS__LITTLE32((uint32_t)c);
+        if (wide ? __atomic_compare_exchange_n(longs, &was, TAMIS__LITTLE64((uint64_t)sum), true,
+                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+                 : __atomic_compare_exchange_n(narrow, &small, TAMIS__LITTLE32((uint32_t)sum), true,
+                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return sum;
+    }
+}
+
+static void count_sketch_add_shared(struct body *b, const struct batch *keys)
+{
+    const struct section *s = b->sections;
+    const bool wide = count_sketch_is_wide(s);
+    for (size_t i = 0; i < keys->n; i++) {
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        uint64_t at[TAMIS__MAX_ROWS];
+        bool minus[TAMIS__MAX_ROWS];
+        int64_t v[TAMIS__MAX_ROWS] = {0};
+        count_sketch_aim(keys->hashes[i], s->m, s->k, at, minus);
+        for (uint32_t j = 0; j < s->k; j++) {
+            const int64_t c =
+                count_sketch_move(s->cells, at[j], wide, minus[j] ? tamis__negative(w) : w);
+            v[j] = tamis__with_sign(c, minus[j]);
+        }
+        if (keys->counts != NULL) keys->counts[i] = count_sketch_upper(v, s->k, wide);
+        tamis__weigh_shared(b, w);
+    }
 }
 
 static inline void count_sketch_order(int32_t *a, int32_t *b)
@@ -267,7 +323,9 @@ static tamis_status count_sketch_add(struct body *b, const struct batch *keys, u
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
     *done = keys->n;
-    if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
+    if (tamis__in_use(b)) {
+        count_sketch_add_shared(b, keys);
+    } else if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
         count_sketch_add_ones(s, keys);
         b->moved = tamis__add_up(b->moved, keys->n);
         s->weight = tamis__add_signed(s->weight, (int64_t)keys->n, INT64_MAX);
@@ -291,8 +349,10 @@ static void count_sketch_count(const struct body *b, const struct batch *keys, i
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) {
         struct known *known = keys->known != NULL ? &keys->known[i] : NULL;
-        out[i] = usual ? count_sketch_count_key(s, 5, false, keys->hashes[i], known)
-                       : count_sketch_count_key(s, s->k, wide, keys->hashes[i], known);
+        out[i] = tamis__in_use(b)
+                     ? count_sketch_count_key(s, s->k, wide, keys->hashes[i], known, true)
+                 : usual ? count_sketch_count_key(s, 5, false, keys->hashes[i], known, false)
+                         : count_sketch_count_key(s, s->k, wide, keys->hashes[i], known, false);
     }
 }
 
@@ -334,7 +394,7 @@ static const struct sketch_ops count_sketch_sketch = {.two_sided = true,
 const struct kind tamis__count_sketch = {
     .id = TAMIS_COUNT_SKETCH,
     .name = "count-sketch",
-    .traits = TAMIS__SECTION_TOTALS,
+    .traits = TAMIS__SECTION_TOTALS | TAMIS__SHARES,
     .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
     .sketch = &count_sketch_sketch,
     .solve = count_sketch_solve,

@@ -2,6 +2,7 @@
 
 #include "../core/bulk.h"
 #include "../core/memory.h"
+#include "../core/stripes.h"
 
 /* With so many samples, the share of keys within the 99 % quantile has a standard deviation of 0.08
  * percentage points. */
@@ -19,8 +20,9 @@ void tamis__noise_drop(tamis *t)
 
 static uint64_t weight_of(const tamis *t)
 {
-    const uint64_t w = (uint64_t)t->weight;
-    return t->weight < 0 ? 0 - w : w;
+    const int64_t weight = tamis__weight(t);
+    const uint64_t w = (uint64_t)weight;
+    return weight < 0 ? 0 - w : w;
 }
 
 /* The most weight that can be the source of the noise: the weight in the counters of one row if
@@ -35,12 +37,16 @@ static uint64_t held(const tamis *t, const struct noise *n)
     return all < n->weight ? all : n->weight;
 }
 
+static bool is_stale(const tamis *t, const struct noise *n)
+{
+    const uint64_t moved = tamis__moved(&t->body);
+    const bool lost = moved >= TAMIS__MOST_WEIGHT; /* once saturated, it says nothing */
+    return lost || moved - n->moved > held(t, n) >> STALE_SHIFT;
+}
+
 void tamis__noise_age(tamis *t)
 {
-    if (t->noise == NULL) return;
-    const uint64_t since = t->body.moved - t->noise->moved;
-    const bool lost = t->body.moved >= TAMIS__MOST_WEIGHT; /* once saturated, it says nothing */
-    if (lost || since > held(t, t->noise) >> STALE_SHIFT) tamis__noise_drop(t);
+    if (t->noise != NULL && is_stale(t, t->noise)) tamis__noise_drop(t);
 }
 
 /* A stable sort by bytes, which skips the bytes that all values share, usually most of them.
@@ -100,6 +106,9 @@ static struct noise *measure(const tamis *t)
         tamis__free(t->memory, values);
         return NULL;
     }
+    /* What other threads add meanwhile counts as added since. */
+    n->moved = tamis__moved(&t->body);
+    n->weight = weight_of(t);
     /* The second half of the values is the room for hashes before noise_sort uses it. */
     sample(t, (tamis_hash *)(void *)(values + SAMPLES), values);
     const int64_t *sorted = noise_sort(values, values + SAMPLES);
@@ -107,14 +116,38 @@ static struct noise *measure(const tamis *t)
     n->half = sorted[SAMPLES / 2];
     n->most_99 = sorted[SAMPLES - SAMPLES / 100 - 1];
     n->most_999 = sorted[SAMPLES - SAMPLES / 1000 - 1];
-    n->moved = t->body.moved;
-    n->weight = weight_of(t);
     tamis__free(t->memory, values);
     return n;
 }
 
+/* Adds to a shared handle do not free the noise, because other threads may be reading it. Whoever
+ * needs it copies it under a lock, and measures it again if it is stale. */
+static struct noise *copy_noise(tamis *t)
+{
+    struct noise *mine = tamis__alloc_unset(t->memory, sizeof *mine);
+    if (mine == NULL) return NULL;
+    tamis__lock(&t->lock);
+    const bool good = t->noise != NULL && !is_stale(t, t->noise);
+    if (good) *mine = *t->noise;
+    tamis__unlock(&t->lock);
+    if (good) return mine;
+    struct noise *measured = measure(t), *old = NULL;
+    if (measured == NULL) {
+        tamis__free(t->memory, mine);
+        return NULL;
+    }
+    *mine = *measured;
+    tamis__lock(&t->lock);
+    old = t->noise;
+    t->noise = measured;
+    tamis__unlock(&t->lock);
+    tamis__free(t->memory, old);
+    return mine;
+}
+
 const struct noise *tamis__noise(const tamis *t, struct noise **made)
 {
+    if (tamis__in_use(&t->body)) return *made = copy_noise((tamis *)(uintptr_t)t);
     /* Several reading threads may measure at the same time; the result of the first to finish is
      * kept for all. It is freed only by the next change, which has the handle for itself. */
     struct noise **place = (struct noise **)(uintptr_t)&t->noise;

@@ -3,6 +3,7 @@
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
 
+#include "../core/atomics.h"
 #include "../core/bulk.h"
 #include "../core/kind.h"
 
@@ -19,7 +20,19 @@ static inline int64_t tamis__add_signed(int64_t a, int64_t b, int64_t most)
     return sum > most ? most : sum < -most ? -most : sum;
 }
 
-/* The same for two counters, where b may be saturated as well. */
+/* Adds a weight to the totals of a body that other threads use. */
+static inline void tamis__weigh_shared(struct body *b, int64_t w)
+{
+    int64_t *total = &b->sections->weight;
+    int64_t was = __atomic_load_n(total, __ATOMIC_RELAXED);
+    const int64_t size = w >= 0 ? w : w > -INT64_MAX ? -w : INT64_MAX;
+    tamis__add_shared(&b->moved, (uint64_t)size, TAMIS__MOST_WEIGHT);
+    while (!__atomic_compare_exchange_n(total, &was, tamis__add_signed(was, w, INT64_MAX), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+/* tamis__add_signed for two counters, where b may be saturated as well. */
 static inline int64_t tamis__merge_signed(int64_t a, int64_t b, int64_t most)
 {
     const int64_t a_saturated = a == most || a == -most, b_saturated = b == most || b == -most;

@@ -18,7 +18,10 @@
  * It cannot test membership: a count of 0 proves nothing, so the answer for every key is "maybe".
  *
  * A counter of eight bytes that reaches 2^63 - 1 or its negative is saturated: it stays there for
- * ever and means "or more". */
+ * ever and means "or more".
+ *
+ * Threads (TAMIS_SHARED). As in tally, an add and a query lock both lines of their key. */
+#include "../core/stripes.h"
 #include "octets.h"
 #include "signed_counters.h"
 
@@ -198,12 +201,40 @@ TAMIS__SPECIALIZED void signed_tally_add_each(struct body *b, const struct batch
     s->weight = total;
 }
 
+/* The lines of a key, which are locked. */
+struct signed_tally_lines {
+    uint64_t first, second;
+};
+
+static struct signed_tally_lines signed_tally_lock(const struct body *b, tamis_hash h)
+{
+    const uint64_t lines = tamis__octet_lines(b->sections), first = tamis__tally_first(h, lines);
+    const struct signed_tally_lines l = {first, tamis__tally_second(h, lines, first)};
+    tamis__lock_lines(b->stripes, l.first, l.second);
+    return l;
+}
+
+static void signed_tally_add_shared(struct body *b, const struct batch *keys)
+{
+    struct section *s = b->sections;
+    for (size_t i = 0; i < keys->n; i++) {
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        int64_t unwanted, *count = keys->counts != NULL ? &keys->counts[i] : &unwanted;
+        const struct signed_tally_lines l = signed_tally_lock(b, keys->hashes[i]);
+        signed_tally_add_key(s->cells, tamis__octet_lines(s), keys->hashes[i], w, count);
+        tamis__unlock_lines(b->stripes, l.first, l.second);
+        tamis__weigh_shared(b, w);
+    }
+}
+
 static tamis_status signed_tally_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                      size_t *done)
 {
     if (keys->ahead != NULL) tamis__octet_fetch(b->sections, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
-    if (keys->counts != NULL)
+    if (b->stripes != NULL)
+        signed_tally_add_shared(b, keys);
+    else if (keys->counts != NULL)
         signed_tally_add_each(b, keys, keys->counts);
     else
         signed_tally_add_each(b, keys, NULL);
@@ -225,7 +256,10 @@ static void signed_tally_count(const struct body *b, const struct batch *keys, i
         struct signed_tally_place at[PLACES];
         int64_t v[PLACES];
         const unsigned minus = signed_tally_aim(s->cells, lines, keys->hashes[i], at);
+        struct signed_tally_lines l = {0, 0};
+        if (b->stripes != NULL) l = signed_tally_lock(b, keys->hashes[i]);
         signed_tally_read(at, minus, v);
+        if (b->stripes != NULL) tamis__unlock_lines(b->stripes, l.first, l.second);
         out[i] = tamis__median_of_5(v);
         if (keys->known != NULL)
             keys->known[i].saturated = tamis__any_saturated(v, PLACES, INT64_MAX);
@@ -291,7 +325,7 @@ static const struct sketch_ops signed_tally_sketch = {.two_sided = true,
 const struct kind tamis__signed_tally = {
     .id = TAMIS_SIGNED_TALLY,
     .name = "signed-tally",
-    .traits = TAMIS__SECTION_TOTALS,
+    .traits = TAMIS__SECTION_TOTALS | TAMIS__SHARES | TAMIS__STRIPED,
     .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
     .sketch = &signed_tally_sketch,
     .solve = signed_tally_solve,

@@ -25,9 +25,14 @@
  * two sketches as they were, because adding while counters join would count twice.
  *
  * A counter is saturated at 2^63 - 1, which means "or more". Nothing can be taken away;
- * signed-tally is for that. */
+ * signed-tally is for that.
+ *
+ * Threads (TAMIS_SHARED). An add and a query lock both lines of their key (stripes.h), so each
+ * happens as a whole. The order of the adds decides about the bytes, as it does with one thread. */
+#include "../core/atomics.h"
 #include "../core/cpu.h"
 #include "../core/error.h"
+#include "../core/stripes.h"
 #include "tally_cells.h"
 
 #include <math.h>
@@ -50,16 +55,40 @@ static const char *tally_wrong_shape(const struct body *b)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static tamis_status tally_add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
+static uint64_t tally_add_key(struct body *b, uint64_t lines, tamis_hash h, uint64_t w)
+{
+    uint8_t *cells = b->sections->cells;
+    if (b->stripes == NULL) return tamis__tally_add(cells, lines, h, w);
+    const uint64_t first = tamis__tally_first(h, lines);
+    const uint64_t second = tamis__tally_second(h, lines, first);
+    tamis__lock_lines(b->stripes, first, second);
+    const uint64_t before = tamis__tally_add(cells, lines, h, w);
+    tamis__unlock_lines(b->stripes, first, second);
+    return before;
+}
+
+static uint64_t tally_count_key(const struct body *b, uint64_t lines, tamis_hash h)
+{
+    const uint8_t *cells = b->sections->cells;
+    if (b->stripes == NULL) return tamis__tally_count(cells, lines, h);
+    const uint64_t first = tamis__tally_first(h, lines);
+    const uint64_t second = tamis__tally_second(h, lines, first);
+    tamis__lock_lines(b->stripes, first, second);
+    const uint64_t count = tamis__tally_count(cells, lines, h);
+    tamis__unlock_lines(b->stripes, first, second);
+    return count;
+}
+
+static tamis_status tally_add_weights(struct body *b, const struct batch *keys, uint8_t *seen,
                                       size_t *done, uint64_t *sum)
 {
-    const uint64_t lines = tamis__octet_lines(s);
+    const uint64_t lines = tamis__octet_lines(b->sections);
     *sum = 0;
     for (*done = 0; *done < keys->n; ++*done) {
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         if (w < 0) return TAMIS_EUNSUPPORTED;
-        const uint64_t before = tamis__tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
+        const uint64_t before = tally_add_key(b, lines, keys->hashes[i], (uint64_t)w);
         *sum = tamis__add_up(*sum, (uint64_t)w);
         if (keys->counts != NULL) keys->counts[i] = (int64_t)tamis__add_up(before, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
@@ -113,10 +142,15 @@ static tamis_status tally_add(struct body *b, const struct batch *keys, uint8_t 
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
-    if (seen == NULL && keys->weights == NULL)
+    if (seen == NULL && keys->weights == NULL && b->stripes == NULL)
         tally_add_ones(s, keys);
     else
-        status = tally_add_weights(s, keys, seen, done, &sum);
+        status = tally_add_weights(b, keys, seen, done, &sum);
+    if (tamis__in_use(b)) {
+        tamis__add_shared(&b->moved, sum, TAMIS__MOST_WEIGHT);
+        tamis__add_shared((uint64_t *)&s->weight, sum, TAMIS__MOST_WEIGHT);
+        return status;
+    }
     b->moved = tamis__add_up(b->moved, sum);
     s->weight = tamis__add_weight(s->weight, sum);
     return status;
@@ -128,7 +162,7 @@ static void tally_query(const struct body *b, const struct batch *keys, uint8_t 
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = tamis__tally_count(s->cells, tamis__octet_lines(s), keys->hashes[i]) != 0;
+        const bool some = tally_count_key(b, tamis__octet_lines(s), keys->hashes[i]) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
@@ -139,7 +173,7 @@ static void tally_count(const struct body *b, const struct batch *keys, int64_t 
     const uint64_t lines = tamis__octet_lines(s);
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++)
-        out[i] = (int64_t)tamis__tally_count(s->cells, lines, keys->hashes[i]);
+        out[i] = (int64_t)tally_count_key(b, lines, keys->hashes[i]);
 }
 
 /* Returns j of the sum of two octets, and sets the sum. Counters are as short as possible, but not
@@ -219,7 +253,7 @@ static const struct sketch_ops tally_sketch = {.count = tally_count};
 const struct kind tamis__tally = {
     .id = TAMIS_TALLY,
     .name = "tally",
-    .traits = TAMIS__SECTION_TOTALS,
+    .traits = TAMIS__SECTION_TOTALS | TAMIS__SHARES | TAMIS__STRIPED,
     .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
     .sketch = &tally_sketch,
     .solve = tally_solve,

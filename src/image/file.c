@@ -10,9 +10,9 @@
 #define _FILE_OFFSET_BITS 64
 
 #include "../core/error.h"
-#include "../core/locks.h"
 #include "../core/memory.h"
 #include "../core/sized.h"
+#include "../core/snapshot.h"
 #include "descriptor.h"
 #include "durable.h"
 #include "image.h"
@@ -134,19 +134,20 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
 
 struct image_save {
     tamis *t;
-    uint64_t root; /* of the image that was written last */
+    const tamis *content; /* t, or a copy that no other thread changes */
+    uint64_t root;        /* of the image that was written last */
 };
 
 static tamis_status write_image(void *what, tamis_sink put, void *ctx, tamis_error *why)
 {
     struct image_save *j = what;
-    return tamis__image_write(j->t, put, ctx, &j->root, why);
+    return tamis__image_write(j->content, put, ctx, &j->root, why);
 }
 
 static tamis_status write_packed(void *what, tamis_sink put, void *ctx, tamis_error *why)
 {
     const struct image_save *j = what;
-    return tamis_pack(j->t, put, ctx, why);
+    return tamis_pack(j->content, put, ctx, why);
 }
 
 static tamis_status check_own_image(void *what, int fd, tamis_error *why)
@@ -165,8 +166,7 @@ static void adopt_image(void *what, const char *target, int *fd)
 {
     const struct image_save *j = what;
     tamis *t = j->t;
-    t->generation = tamis__generation(t);
-    tamis__mark_saved(t, tamis__items(t));
+    tamis__adopt_generation(t, j->content);
     if (t->file == NULL) {
         t->file = new_file(t->memory, target);
         if (t->file == NULL) return; /* later saves replace the file without a check */
@@ -186,11 +186,13 @@ tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *op
                         tamis_error *why)
 {
     tamis_save_options o;
-    const tamis_status s =
+    tamis *made;
+    tamis_status s =
         tamis__check_save_options(options, TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED, &o, why);
+    if (s == TAMIS_OK) s = tamis__still(t, &made, why);
     if (s != TAMIS_OK) return s;
     const bool packed = (o.flags & TAMIS_SAVE_PACKED) != 0;
-    struct image_save what = {.t = t};
+    struct image_save what = {.t = t, .content = made != NULL ? made : t};
     const struct durable d = {.write_to = packed ? write_packed : write_image,
                               .what = &what,
                               .memory = t->memory,
@@ -198,6 +200,8 @@ tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *op
                               .own_lock = t->file != NULL ? t->file->lock : -1,
                               .check_own = packed ? NULL : check_own_image,
                               .adopt = packed ? NULL : adopt_image};
-    return tamis__write_durably(&d, path, &o, why);
+    s = tamis__write_durably(&d, path, &o, why);
+    tamis_close(made);
+    return s;
 }
 #endif

@@ -286,13 +286,6 @@ tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint6
     return s;
 }
 
-tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)
-{
-    uint64_t root;
-    if (why != NULL) why->status = TAMIS_OK;
-    return tamis__image_write(t, put, ctx, &root, why);
-}
-
 /* --- Reading: nothing is used before it was checked ------------------------------------------- */
 
 static tamis_status image_fetch(const struct source *src, uint64_t at, void *to, size_t n,

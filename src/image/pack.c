@@ -30,6 +30,7 @@
 
 #include "../core/error.h"
 #include "../core/memory.h"
+#include "../core/snapshot.h"
 #include "image.h"
 
 #include <assert.h>
@@ -282,11 +283,10 @@ static tamis_status put_image(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
-tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)
+static tamis_status pack_still(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)
 {
     uint64_t root;
     uint8_t sum[SUM_BYTES];
-    if (why != NULL) why->status = TAMIS_OK;
     if ((t->kind->traits & TAMIS__NOISY) != 0)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
                            "a private filter cannot be packed, because noise does "
@@ -304,6 +304,16 @@ tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *
     tamis__free(t->memory, p);
     if (s != TAMIS_OK && why != NULL && why->status != s)
         tamis__fail(why, s, "writing the packed image: %s", tamis_status_message(s));
+    return s;
+}
+
+tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)
+{
+    tamis *made;
+    if (why != NULL) why->status = TAMIS_OK;
+    tamis_status s = tamis__still(t, &made, why);
+    if (s == TAMIS_OK) s = pack_still(made != NULL ? made : t, put, ctx, why);
+    tamis_close(made);
     return s;
 }
 

@@ -1,0 +1,103 @@
+#include "snapshot.h"
+
+#include "../image/image.h"
+#include "locks.h"
+#include "memory.h"
+#include "stripes.h"
+
+static void take_shared_fields(tamis *copy, const tamis *t)
+{
+    uint8_t *lock = (uint8_t *)(uintptr_t)&t->lock;
+    tamis__lock(lock);
+    tamis__copy_shared(copy, t, offsetof(tamis, noise));
+    tamis__unlock(lock);
+    /* A word has 32 bits on some machines, and would be half of a number. */
+    copy->items = tamis__items(t);
+    copy->changed = tamis__changed(t);
+    copy->body.moved = tamis__load64(&t->body.moved);
+}
+
+void tamis__take_fields(tamis *copy, const tamis *t)
+{
+    struct section *sections = copy->body.sections;
+    const uint32_t count = t->body.count;
+    if (tamis__in_use(&t->body)) {
+        take_shared_fields(copy, t);
+        tamis__copy_shared(sections, t->body.sections, count * sizeof *sections);
+        for (uint32_t i = 0; i < count; i++)
+            sections[i].weight = __atomic_load_n(&t->body.sections[i].weight, __ATOMIC_RELAXED);
+    } else {
+        memcpy(copy, t, offsetof(tamis, noise));
+        memcpy(sections, t->body.sections, count * sizeof *sections);
+    }
+    copy->body.sections = sections;
+    copy->weight = tamis__weight(copy);
+    copy->body.spill = NULL;
+    copy->body.stripes = NULL;
+    copy->body.locks = NULL;
+    copy->file = NULL;
+    copy->close_file = NULL;
+}
+
+static void take_lines(uint8_t *to, const uint8_t *from, uint64_t length, struct stripes *stripes)
+{
+    for (uint64_t at = 0; at < length; at += 64) {
+        uint8_t *lock = tamis__stripe(stripes, at / 64);
+        tamis__lock(lock);
+        memcpy(to + at, from + at, length - at < 64 ? (size_t)(length - at) : 64);
+        tamis__unlock(lock);
+    }
+}
+
+void tamis__take_cells(const tamis *copy, const tamis *t)
+{
+    for (uint32_t i = 0; i < t->body.count; i++) {
+        const struct section *from = &t->body.sections[i], *to = &copy->body.sections[i];
+        if (t->body.stripes != NULL)
+            take_lines(to->cells, from->cells, to->length, t->body.stripes);
+        else if (tamis__in_use(&t->body))
+            tamis__copy_shared(to->cells, from->cells, (size_t)to->length);
+        else
+            memcpy(to->cells, from->cells, (size_t)to->length);
+    }
+}
+
+tamis_status tamis__still(const tamis *t, tamis **made, tamis_error *why)
+{
+    *made = NULL;
+    if (!tamis__in_use(&t->body)) return TAMIS_OK;
+    const tamis_status s = tamis_copy(t, made, why);
+    if (s == TAMIS_OK) (*made)->body.shared = false;
+    return s;
+}
+
+static bool has_more(const tamis *t, const tamis *saved)
+{
+    return tamis__items(t) != saved->items || tamis__weight(t) != saved->weight ||
+           tamis__moved(&t->body) != saved->body.moved ||
+           __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED) != saved->watch.suspect;
+}
+
+void tamis__adopt_generation(tamis *t, const tamis *saved)
+{
+    const uint64_t generation = tamis__generation(saved);
+    tamis__lock(&t->lock);
+    t->generation = generation;
+    /* An add changes the totals before it sets `changed`, so this thread sees the new totals, or
+     * the add sets `changed` later. */
+    (void)__atomic_exchange_n(&t->changed, false, __ATOMIC_ACQ_REL);
+    tamis__mark_saved(t, saved);
+    if (saved != t && has_more(t, saved)) __atomic_store_n(&t->changed, true, __ATOMIC_RELAXED);
+    tamis__unlock(&t->lock);
+}
+
+tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)
+{
+    uint64_t root;
+    tamis *made;
+    if (why != NULL) why->status = TAMIS_OK;
+    tamis_status s = tamis__still(t, &made, why);
+    if (s == TAMIS_OK) s = tamis__image_write(made != NULL ? made : t, put, ctx, &root, why);
+    tamis_close(made);
+    return s;
+}
