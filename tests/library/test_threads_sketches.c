@@ -177,6 +177,50 @@ static void crowded_counters(void)
     }
 }
 
+enum { HOT_BATCH = 128, HOT_BATCHES = 1000 };
+
+struct hot {
+    tamis *t;
+    unsigned *ready; /* threads that have started */
+    uint64_t wrong;
+    pthread_t thread;
+};
+
+static void *add_hot_key(void *arg)
+{
+    struct hot *h = arg;
+    tamis_hash hashes[HOT_BATCH];
+    for (size_t i = 0; i < HOT_BATCH; i++) hashes[i] = (tamis_hash){12345, 67890};
+    __atomic_fetch_add(h->ready, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(h->ready, __ATOMIC_ACQUIRE) < THREADS) {
+    }
+    for (int i = 0; i < HOT_BATCHES; i++)
+        h->wrong += tamis_add_hashes(h->t, hashes, HOT_BATCH, NULL, NULL) != TAMIS_OK;
+    return NULL;
+}
+
+/* All threads raise the same counters all the time. */
+static void hot_key(void)
+{
+    for (size_t s = 0; s < SKETCHES; s++) {
+        if (!can_share(&sketches[s])) continue;
+        tamis *t = new_shared(&sketches[s], 1 << 14, TAMIS_SHARED);
+        struct hot h[THREADS];
+        unsigned ready = 0;
+        const tamis_hash hot = {12345, 67890};
+        int64_t count;
+        for (unsigned i = 0; i < THREADS; i++) {
+            h[i] = (struct hot){.t = t, .ready = &ready};
+            CHECK(pthread_create(&h[i].thread, NULL, add_hot_key, &h[i]) == 0);
+        }
+        for (unsigned i = 0; i < THREADS; i++) CHECK(pthread_join(h[i].thread, NULL) == 0);
+        for (unsigned i = 0; i < THREADS; i++) CHECK_THAT(h[i].wrong, ==, 0);
+        tamis_upper_hashes(t, &hot, 1, &count);
+        CHECK_THAT(count, ==, (int64_t)THREADS * HOT_BATCHES * HOT_BATCH);
+        tamis_close(t);
+    }
+}
+
 /* Counters that several threads saturate stay there. */
 static void saturated_counters_stay(void)
 {
@@ -373,6 +417,7 @@ static void no_memory(void)
 static const struct test tests[] = {
     {"every_add_counts", every_add_counts},
     {"crowded_counters", crowded_counters},
+    {"hot_key", hot_key},
     {"saturated_counters_stay", saturated_counters_stay},
     {"counts_are_never_too_low", counts_are_never_too_low},
     {"noise_grows_with_the_weight", noise_grows_with_the_weight},
