@@ -124,6 +124,9 @@ void tamis__gauge(const tamis *t, const struct body *other, double z, struct gau
 /* Make a window rotate by itself, once its plan and sections are known. */
 void tamis__set_turning(tamis *t);
 
+/* Whether tamis_merge accepts the two, unless the union exceeds a strict plan. */
+tamis_status tamis__may_merge(const tamis *into, const tamis *from, tamis_error *why);
+
 /* Allocate the cells of every section. They are zero if `zeroed`; otherwise the caller overwrites
  * them. False: not enough memory, and tamis_close cleans up. */
 bool tamis__alloc_cells(tamis *t, bool zeroed);

@@ -64,7 +64,7 @@ static struct count count_union(const tamis *a, const tamis *b)
     return c;
 }
 
-tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
+tamis_status tamis__may_merge(const tamis *into, const tamis *from, tamis_error *why)
 {
     if (((into->kind->traits | from->kind->traits) & TAMIS__NOISY) != 0)
         return tamis__unsupported(
@@ -74,7 +74,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     if (into->kind->merge == NULL)
         return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be merged",
                                   into->kind->name);
-    tamis_status s = check_alike(into, from, why);
+    const tamis_status s = check_alike(into, from, why);
     if (s != TAMIS_OK) return s;
     if (into->epoch != 0 && from->epoch != 0 && into->epoch != from->epoch)
         return tamis__fail(why, TAMIS_EMISMATCH,
@@ -82,6 +82,13 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
                            "epoch first",
                            (unsigned long long)into->epoch, (unsigned long long)from->epoch);
     if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
+{
+    tamis_status s = tamis__may_merge(into, from, why);
+    if (s != TAMIS_OK) return s;
     const struct count c = count_union(into, from);
     if (into->strict && c.least > (double)into->planned_items)
         return tamis__fail(why, TAMIS_EFULL,

@@ -208,7 +208,13 @@ static tamis_status s_shared(struct scene *s)
     if (st != TAMIS_OK) return st;
     CHECK_OK(tamis_add_many(s->made, keys, MORE, bits_of_keys, NULL));
     CHECK_THAT(tamis_may_contain_many(s->made, keys, MORE, bits_of_keys), ==, MORE);
-    return TAMIS_OK;
+    tamis_facts f = {.struct_size = sizeof f};
+    s->out.at = 0;
+    CHECK_OK(tamis_write(s->made, bytes_put, &s->out, &s->why));
+    CHECK_OK(tamis_info(s->made, &f));
+    return s->model->kind < TAMIS_COUNT_MIN
+               ? TAMIS_OK
+               : tamis_count_many(s->made, keys, FIRST, estimates, &s->why);
 }
 
 /* These have no kind; they run once for each model all the same. */

@@ -13,6 +13,7 @@
 #include <tamis/embed.h>
 #include <tamis/foreign.h>
 #include <tamis/inspect.h>
+#include <tamis/parts.h>
 
 struct scene {
     struct tracker a;
@@ -487,6 +488,17 @@ static tamis_status v_merge(struct scene *s)
     return tamis_merge(s->t, s->other, &s->why);
 }
 
+static tamis_status v_part(struct scene *s)
+{
+    return tamis_part(s->t, &s->made, &s->why);
+}
+
+static tamis_status v_join(struct scene *s)
+{
+    tamis *const parts[] = {s->other};
+    return tamis_join(s->t, parts, 1, &s->why);
+}
+
 static tamis_status v_compare(struct scene *s)
 {
     tamis_similarity like = {.struct_size = sizeof like};
@@ -601,6 +613,8 @@ static const struct verb {
     {"rotate", v_rotate, 0},
     {"rotate to", v_rotate_to, 0},
     {"merge", v_merge, FAILS},
+    {"part", v_part, FAILS},
+    {"join", v_join, FAILS},
     {"compare", v_compare, 0},
     {"clear", v_clear, 0},
     {"seal", v_seal, FAILS},

@@ -1,0 +1,110 @@
+/* Parts of a structure, one for each thread. */
+#include "../frequency/noise.h"
+#include "../image/image.h"
+#include "error.h"
+#include "snapshot.h"
+
+#include <tamis/parts.h>
+
+/* tamis_clear for a handle that is not read-only. It keeps the epoch, which says which generations
+ * a window has, and not what is in them. */
+static void empty(tamis *t)
+{
+    const uint64_t epoch = t->epoch;
+    tamis_clear(t);
+    t->epoch = epoch;
+}
+
+tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
+{
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
+    *out = NULL;
+    if (t->kind->merge == NULL)
+        return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters have no parts that can be joined",
+                                  t->kind->name);
+    if (t->sealed || t->newer || t->kind->add == NULL)
+        return tamis__fail(why, TAMIS_ESEALED, "nothing can be added to this %s", t->kind->name);
+    const tamis_options same = tamis__same_options(t);
+    tamis *part = tamis__new(t->kind, &same, t->body.count);
+    if (part == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    tamis__take_fields(part, t);
+    part->body.shared = part->borrowed = part->read_only = false;
+    part->generation = 0;
+    if (!tamis__alloc_cells(part, true)) {
+        tamis_close(part);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)tamis_image_size(t));
+    }
+    part->body.moved = 0;
+    empty(part);
+    *out = part;
+    return TAMIS_OK;
+}
+
+static tamis_status name_part(size_t part, tamis_status s, const tamis_error *inner,
+                              tamis_error *why)
+{
+    const uint32_t better = inner->better_kind;
+    tamis__fail(why, s, "part %zu: %.*s", part, (int)sizeof inner->text - 32, inner->text);
+    if (why != NULL) why->better_kind = better;
+    return s;
+}
+
+static tamis_status check_part(const tamis *into, tamis *const *parts, size_t i, tamis_error *why)
+{
+    if (parts[i] == NULL) return tamis__fail(why, TAMIS_EINVAL, "it is NULL");
+    for (size_t j = 0; j < i; j++)
+        if (parts[j] == parts[i]) return tamis__fail(why, TAMIS_EINVAL, "it occurs twice");
+    const tamis_status s = tamis__may_merge(into, parts[i], why);
+    if (s == TAMIS_OK && parts[i]->read_only)
+        return tamis__fail(why, TAMIS_ESEALED, "it is read-only");
+    return s;
+}
+
+/* Whether a merge of handles that fit can still fail. */
+static bool merge_may_fail(const tamis *t)
+{
+    return t->strict || tamis__keeps_items(t) ||
+           (tamis__sketch(t) != NULL && t->kind->rotate != NULL);
+}
+
+/* Gives `into` the content of its copy, which gets the old one. */
+static void trade(tamis *into, tamis *copy)
+{
+    const tamis was = *into;
+    *into = *copy;
+    into->file = was.file;
+    into->close_file = was.close_file;
+    *copy = was;
+    copy->file = NULL;
+    copy->close_file = NULL;
+}
+
+static tamis_status merge_parts(tamis *into, tamis *const *parts, size_t n, tamis_error *why)
+{
+    for (size_t i = 0; i < n; i++) {
+        tamis_error inner;
+        const tamis_status s = tamis_merge(into, parts[i], &inner);
+        if (s != TAMIS_OK) return name_part(i, s, &inner, why);
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_join(tamis *into, tamis *const *parts, size_t n, tamis_error *why)
+{
+    tamis *copy = NULL;
+    tamis_status s = TAMIS_OK;
+    if (parts == NULL && n != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "the parts must not be NULL");
+    for (size_t i = 0; i < n && s == TAMIS_OK; i++) {
+        tamis_error inner = {.better_kind = 0};
+        s = check_part(into, parts, i, &inner);
+        if (s != TAMIS_OK) return name_part(i, s, &inner, why);
+    }
+    if (n > 1 && merge_may_fail(into)) s = tamis_copy(into, &copy, why);
+    if (s == TAMIS_OK) s = merge_parts(copy != NULL ? copy : into, parts, n, why);
+    if (s == TAMIS_OK && copy != NULL) trade(into, copy);
+    tamis_close(copy);
+    for (size_t i = 0; i < n && s == TAMIS_OK; i++) empty(parts[i]);
+    return s;
+}
