@@ -18,6 +18,7 @@
  *     <tamis/hashes.h>   keys that are hashed once, or by the caller; included by this header
  *     <tamis/columns.h>  keys in columns, as databases keep them
  *     <tamis/count.h>    sketches: how often each key occurred, and the most frequent keys
+ *     <tamis/parts.h>    a handle for each thread, and joining them
  *     <tamis/embed.h>    views without allocating; filters without a header in other files
  *     <tamis/publish.h>  packed files, and releases that protect the privacy of their keys
  *     <tamis/foreign.h>  filters of other programs
@@ -221,11 +222,11 @@ enum {                    /* tamis_options.flags, with calls that accept them (e
     TAMIS_UPDATE = 8,     /* open: lock the file until close, to change and save it. Fails with
                            * TAMIS_EBUSY if it is locked, TAMIS_EIO if there are no locks (flock) */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait for the lock                                 */
-    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add and query at once. No
-                           * key is lost, and a query sees each add that happens before it. Adds to
-                           * blocked take locks: not in signal handlers; see docs/GUIDE.md, "Locks".
-                           * All other changes need the handle alone. Only for bloom, partitioned
-                           * and blocked that are not strict                                      */
+    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add, query, count and
+                           * take snapshots (save, write, copy, stat, info) at once. No add is lost,
+                           * and a call sees each add that happens before it. Other changes need the
+                           * handle alone. Adds may take locks: not in signal handlers. Kinds, locks:
+                           * see docs/GUIDE.md, "Threads"; also see parts.h                       */
     TAMIS_STEADY = 64     /* load, unpack: saved changes do not raise `generation`, so that replicas
                            * with the same changes write the same bytes, even if one was reloaded */
 };
