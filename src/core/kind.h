@@ -336,6 +336,9 @@ struct kind {
      * and leave the same bytes, but handles that are shared or strict cannot use them. NULL, as
      * function or as its answer: there are none. */
     const struct single *(*single)(const struct body *b);
+    /* The same for a body with several sections, each of which is a filter of the same shape. The
+     * answer is yes if any of them says so. False: not for this variant. NULL: not available. */
+    bool (*query_any)(const struct body *b, const struct batch *keys, uint8_t *bits);
     /* TAMIS_EABSENT if the key is certainly not a member; then nothing has changed. NULL: not
      * supported. */
     tamis_status (*remove)(struct body *b, tamis_hash h);

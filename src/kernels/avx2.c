@@ -17,6 +17,28 @@ AVX2 static void avx2_line_query(const uint8_t *table, uint64_t lines, const tam
     }
 }
 
+AVX2 static inline unsigned avx2_query_any(const struct tables *t, tamis_hash h)
+{
+    const uint64_t at = tamis__line_of(h, t->lines) * TAMIS__LINE_BYTES;
+    const struct line mask = avx2_line_mask(h.lo);
+    for (uint32_t i = 0; i < t->count; i++)
+        if (covers(load(tamis__table_at(t, i) + at), mask)) return 1;
+    return 0;
+}
+
+AVX2 static void avx2_line_query_any(const struct tables *t, const tamis_hash *h,
+                                     const tamis_hash *ahead, size_t n, uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            if (ahead != NULL) tamis__prefetch_tables(t, ahead[i + j]);
+            answers |= avx2_query_any(t, h[i + j]) << j;
+        }
+        bits[i / 8] = (uint8_t)answers;
+    }
+}
+
 AVX2 static void avx2_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
                                const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
@@ -415,6 +437,7 @@ const struct kernels tamis__avx2 = {
     .line_add = avx2_line_add,
     .line_query = avx2_line_query,
     .line_single = &tamis__line_single_avx2,
+    .line_query_any = avx2_line_query_any,
     .packed_add = avx2_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,

@@ -70,6 +70,28 @@ AVX512 static void avx512_line_query(const uint8_t *table, uint64_t lines, const
     if (n != 0) query_few(table, lines, h, n, bits);
 }
 
+AVX512 static inline unsigned avx512_query_any(const struct tables *t, tamis_hash h)
+{
+    const uint64_t at = tamis__line_of(h, t->lines) * TAMIS__LINE_BYTES;
+    const __m512i mask = avx512_line_mask(h.lo);
+    for (uint32_t i = 0; i < t->count; i++)
+        if (_mm512_testn_epi64_mask(load_line(tamis__table_at(t, i) + at), mask) == 0) return 1;
+    return 0;
+}
+
+AVX512 static void avx512_line_query_any(const struct tables *t, const tamis_hash *h,
+                                         const tamis_hash *ahead, size_t n, uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            if (ahead != NULL) tamis__prefetch_tables(t, ahead[i + j]);
+            answers |= avx512_query_any(t, h[i + j]) << j;
+        }
+        bits[i / 8] = (uint8_t)answers;
+    }
+}
+
 /* Takes fewer than eight keys. It is a separate function, so that one key does not pay for the
  * stack frame of many. */
 AVX512 __attribute__((noinline)) static void
@@ -539,7 +561,8 @@ AVX512 static void xxh3_long(uint64_t seed, const uint8_t *const p[8], const uin
 #define COMMON                                                                                     \
     .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = avx512_probe_add,             \
     .probe_query = avx512_probe_query, .line_add = avx512_line_add,                                \
-    .line_query = avx512_line_query, .line_single = &tamis__line_single_avx2,                      \
+    .line_query = avx512_line_query, .line_query_any = avx512_line_query_any,                      \
+    .line_single = &tamis__line_single_avx2,                                                       \
     .packed_add = avx512_packed_add, .compact_add = tamis__compact_add,                            \
     .compact_query = avx512_compact_query, .fuse_aim = tamis__fuse_aim_avx512,                     \
     .fuse_query = tamis__fuse_ask_avx512, .tally_add = tamis__tally_add_avx512, AVX512_LOCKED,     \

@@ -91,6 +91,30 @@ typedef void tamis__line_adder(uint8_t *table, uint64_t lines, const tamis_hash 
                                const tamis_hash *ahead, size_t n, uint8_t *seen);
 typedef void tamis__line_asker(const uint8_t *table, uint64_t lines, const tamis_hash *h,
                                const tamis_hash *ahead, size_t n, uint8_t *bits);
+/* Tables of the same number of lines, such as the generations of a window. The pointer to each is
+ * `step` bytes after the pointer to the one before. */
+struct tables {
+    uint8_t *const *first;
+    size_t step;
+    uint32_t count;
+    uint64_t lines;
+};
+
+static inline const uint8_t *tamis__table_at(const struct tables *t, uint32_t i)
+{
+    return *(uint8_t *const *)(const void *)((const char *)(const void *)t->first + i * t->step);
+}
+
+/* Prefetches the line of a key in every table. */
+TAMIS__PREFETCHES tamis__prefetch_tables(const struct tables *t, tamis_hash h)
+{
+    const uint64_t at = tamis__line_of(h, t->lines) * TAMIS__LINE_BYTES;
+    for (uint32_t i = 0; i < t->count; i++) TAMIS__PREFETCH(tamis__table_at(t, i) + at);
+}
+
+/* The answer is yes if any of the tables has all bits of the key. */
+typedef void tamis__tables_asker(const struct tables *t, const tamis_hash *h,
+                                 const tamis_hash *ahead, size_t n, uint8_t *bits);
 typedef void tamis__packed_adder(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen);
 typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
                                   size_t n, uint8_t *seen);
@@ -164,6 +188,7 @@ struct kernels {
     tamis__line_adder *line_add;
     tamis__line_asker *line_query;
     const struct single *line_single;
+    tamis__tables_asker *line_query_any;
     tamis__packed_adder *packed_add;
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
@@ -196,6 +221,7 @@ extern const struct kernels tamis__shared;
 tamis__probe_prefetcher tamis__probe_prefetch;
 tamis__probe_adder tamis__probe_add;
 tamis__probe_asker tamis__probe_query;
+tamis__tables_asker tamis__line_query_any;
 tamis__compact_adder tamis__compact_add;
 tamis__compact_asker tamis__compact_query;
 tamis__ribbon_aimer tamis__ribbon_aim;

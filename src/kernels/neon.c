@@ -169,6 +169,7 @@ const struct kernels tamis__neon = {
     .line_add = neon_line_add,
     .line_query = neon_line_query,
     .line_single = &tamis__line_single_neon,
+    .line_query_any = tamis__line_query_any,
     .packed_add = neon_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,

@@ -115,6 +115,30 @@ static void scalar_line_query(const uint8_t *table, uint64_t lines, const tamis_
     }
 }
 
+static bool scalar_query_any(const struct tables *t, tamis_hash h)
+{
+    const uint64_t at = tamis__line_of(h, t->lines) * TAMIS__LINE_BYTES;
+    uint64_t mask[8];
+    for (unsigned j = 0; j < 8; j++) mask[j] = UINT64_C(1) << tamis__line_bit(h.lo, j);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const uint8_t *line = tamis__table_at(t, i) + at;
+        uint64_t missing = 0;
+        for (unsigned j = 0; j < 8; j++) missing |= ~tamis__get64(line + 8 * j) & mask[j];
+        if (missing == 0) return true;
+    }
+    return false;
+}
+
+void tamis__line_query_any(const struct tables *t, const tamis_hash *h, const tamis_hash *ahead,
+                           size_t n, uint8_t *bits)
+{
+    clear_answers(bits, n);
+    for (size_t i = 0; i < n; i++) {
+        if (ahead != NULL) tamis__prefetch_tables(t, ahead[i]);
+        scalar_answer(bits, i, scalar_query_any(t, h[i]));
+    }
+}
+
 void tamis__compact_add(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h, size_t n,
                         uint8_t *seen)
 {
@@ -323,6 +347,7 @@ const struct kernels tamis__scalar = {
     .line_add = scalar_line_add,
     .line_query = scalar_line_query,
     .line_single = TAMIS__SINGLE(&tamis__line_single),
+    .line_query_any = tamis__line_query_any,
     .packed_add = scalar_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,

@@ -94,6 +94,27 @@ static void shared_line_query(const uint8_t *table, uint64_t lines, const tamis_
     }
 }
 
+static unsigned shared_query_any(const struct tables *t, tamis_hash h)
+{
+    const uint64_t at = tamis__line_of(h, t->lines) * TAMIS__LINE_BYTES;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const uint8_t *line = tamis__table_at(t, i) + at;
+        unsigned all = 1;
+        for (unsigned j = 0; j < 8; j++) all &= get_bit(line, 64 * j + tamis__line_bit(h.lo, j));
+        if (all) return 1;
+    }
+    return 0;
+}
+
+static void shared_line_query_any(const struct tables *t, const tamis_hash *h,
+                                  const tamis_hash *ahead, size_t n, uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (ahead != NULL) tamis__prefetch_tables(t, ahead[i]);
+        shared_answer(bits, i, shared_query_any(t, h[i]));
+    }
+}
+
 static void compact_add(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h, size_t n,
                         uint8_t *seen)
 {
@@ -131,6 +152,7 @@ const struct kernels tamis__shared = {
     .probe_query = shared_probe_query,
     .line_add = shared_line_add,
     .line_query = shared_line_query,
+    .line_query_any = shared_line_query_any,
     .packed_add = shared_packed_add,
     .compact_add = compact_add,
     .compact_query = shared_compact_query,

@@ -181,6 +181,14 @@ static const struct single *blocked_single(const struct body *b)
     return is_compact(b) ? NULL : tamis__kernels_for(b)->line_single;
 }
 
+static bool blocked_query_any(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct tables t = {&b->sections->cells, sizeof *b->sections, b->count, lines_of(b)};
+    if (is_compact(b)) return false;
+    tamis__kernels_for(b)->line_query_any(&t, keys->hashes, keys->ahead, keys->n, bits);
+    return true;
+}
+
 /* Counts the set bits in each of the eight words of a line, or of its union with the other
  * filter's. */
 static void count_line(const struct section *s, const struct body *other, uint64_t line,
@@ -256,6 +264,7 @@ const struct kind tamis__blocked = {
     .add = blocked_add,
     .query = blocked_query,
     .single = TAMIS__SINGLE(blocked_single),
+    .query_any = blocked_query_any,
     .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = blocked_gauge,
     .cells_of = blocked_cells_of,

@@ -53,6 +53,43 @@ static void compare_lines(const struct kernels *k, uint64_t lines, uint64_t seed
     free(cells);
 }
 
+/* One to five tables, some of which have the keys. */
+static void compare_tables(const struct kernels *k, uint64_t lines, uint64_t seed)
+{
+    enum { TABLES = 5 };
+    struct {
+        uint64_t other;
+        uint8_t *cells;
+    } parts[TABLES];
+    for (unsigned i = 0; i < TABLES; i++) parts[i].cells = aligned_cells((size_t)lines * 64);
+    for (size_t n = 1; n <= MOST; n++) {
+        const uint32_t count = (uint32_t)(1 + n % TABLES);
+        const struct tables t = {&parts[0].cells, sizeof *parts, count, lines};
+        tamis_hash h[MOST];
+        uint8_t want[(MOST + 7) / 8 + 1] = {0}, got[sizeof want], one[sizeof want];
+        fill(h, n, seed + n);
+        tamis__scalar.line_add(parts[n * 7 / 3 % TABLES].cells, lines, h, NULL, n / 2 + 1, one);
+        for (uint32_t i = 0; i < count; i++) {
+            tamis__scalar.line_query(parts[i].cells, lines, h, NULL, n, one);
+            for (size_t j = 0; j < (n + 7) / 8; j++) want[j] = (uint8_t)(want[j] | one[j]);
+        }
+        memset(want + (n + 7) / 8, 0xaa, sizeof want - (n + 7) / 8);
+        memset(got, 0xaa, sizeof got);
+        k->line_query_any(&t, h, n % 2 == 0 ? h : NULL, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0);
+    }
+    for (unsigned i = 0; i < TABLES; i++) free(parts[i].cells);
+}
+
+static void tables_agree(void)
+{
+    static const uint64_t shapes[] = {1, 7, 64, 1000};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        for (size_t t = 0; t < n_tables; t++) compare_tables(tables[t], shapes[s], s + 1);
+        compare_tables(&tamis__shared, shapes[s], s + 1);
+    }
+}
+
 /* Packed keys set the bits of the hashes they came from. */
 static void compare_packed(const struct kernels *k, size_t n)
 {
@@ -395,6 +432,7 @@ static void tables_are_listed(void)
 static const struct test tests[] = {
     {"tables_are_listed", tables_are_listed},
     {"lines_agree", lines_agree},
+    {"tables_agree", tables_agree},
     {"packed_keys_agree", packed_keys_agree},
     {"probes_agree", probes_agree},
     {"wide_probes_agree", wide_probes_agree},
