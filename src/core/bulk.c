@@ -10,6 +10,7 @@
 #include "../kernels/kernels.h"
 #include "bits.h"
 #include "crew.h"
+#include "gate.h"
 #include "partition.h"
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use
@@ -125,6 +126,27 @@ static void sum_sections(tamis *t)
     t->weight = sum <= TAMIS__MOST_WEIGHT || is_negative ? (int64_t)sum : INT64_MAX;
 }
 
+uint64_t tamis__sum_items(const struct body *b)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        sum = sum_saturating(sum, __atomic_load_n(&b->sections[i].items, __ATOMIC_RELAXED));
+    return sum;
+}
+
+uint64_t tamis__items(const tamis *t)
+{
+#ifndef TAMIS_LEAN
+    if (t->body.locks != NULL) return tamis__items_with_locks(t);
+#endif
+    if (t->body.gate == NULL)
+        return tamis__in_use(&t->body) ? tamis__load64(&t->items) : t->items;
+    struct gate_slot *slot = tamis__gate_enter(t->body.gate);
+    const uint64_t sum = tamis__sum_items(&t->body);
+    tamis__gate_leave(slot);
+    return sum;
+}
+
 void tamis__sum_weight(tamis *t)
 {
     sum_sections(t);
@@ -139,7 +161,8 @@ void tamis__sum_totals(tamis *t)
 /* Not inlined, because that would slow down the adds of all other kinds. */
 TAMIS__APART void tamis__sum_added(tamis *t)
 {
-    if (tamis__in_use(&t->body) && t->body.count == 1) { /* see tamis__weight, tamis__noise */
+    /* tamis__items adds up when someone asks, and so does tamis__weight for one section. */
+    if (t->body.gate != NULL || (tamis__in_use(&t->body) && t->body.count == 1)) {
         __atomic_store_n(&t->changed, true, __ATOMIC_RELEASE);
         return;
     }

@@ -56,6 +56,8 @@ const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_
  * any change, and after an add, which changes only the first section. */
 void tamis__sum_totals(tamis *t);
 void tamis__sum_added(tamis *t);
+/* The items of all sections of a shared window whose gate the caller has entered or closed. */
+uint64_t tamis__sum_items(const struct body *b);
 /* The weight of a sketch that was just opened. */
 void tamis__sum_weight(tamis *t);
 

@@ -51,7 +51,7 @@ static void known_facts(const tamis *t, tamis_facts *out)
     out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
     out->bytes = tamis_image_size(t);
     out->items = tamis__items(t);
-    out->epoch = t->epoch;
+    out->epoch = __atomic_load_n(&t->epoch, __ATOMIC_RELAXED);
     out->encoding = tamis__encoding(t->stated);
     out->key_width = (uint32_t)t->key_len;
     if (tamis__sketch(t) != NULL) {

@@ -3,6 +3,7 @@
 
 #include "../frequency/noise.h"
 #include "../sealed/collect.h"
+#include "gate.h"
 #include "memory.h"
 
 #define DEFAULT_SCRATCH ((uint64_t)64 << 20)
@@ -74,6 +75,7 @@ void tamis_close(tamis *t)
     tamis__spill_close(tamis__spill(&t->body));
     tamis__free(memory, t->body.locks);
     tamis__free(memory, t->body.stripes);
+    tamis__gate_free(t->body.gate, memory);
     tamis__free(memory, t->body.sections);
     free_handle(t);
 }

@@ -64,19 +64,12 @@ static inline const struct sketch_ops *tamis__sketch(const tamis *t)
 #endif
 }
 
-/* The number of items, and whether the content has changed since it was last saved. In shared
- * blocked filters the locks count (locks.h). */
+/* The number of items as counted, and whether the content has changed since it was last saved. In
+ * shared blocked filters the locks count (locks.h). In shared windows the generations do, and the
+ * gate is entered here. */
+uint64_t tamis__items(const tamis *t);
 uint64_t tamis__items_with_locks(const tamis *t);
 bool tamis__changed_with_locks(const tamis *t);
-static inline uint64_t tamis__items(const tamis *t)
-{
-#ifdef TAMIS_LEAN
-    return t->items;
-#else
-    if (t->body.locks != NULL) return tamis__items_with_locks(t);
-    return tamis__in_use(&t->body) ? tamis__load64(&t->items) : t->items;
-#endif
-}
 static inline bool tamis__changed(const tamis *t)
 {
 #ifdef TAMIS_LEAN

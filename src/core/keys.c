@@ -3,6 +3,7 @@
 #include "bulk.h"
 #include "encoding.h"
 #include "error.h"
+#include "gate.h"
 #include "generations.h"
 #include "handle.h"
 
@@ -306,12 +307,27 @@ static void rotate_times(tamis *t, uint64_t times)
     tamis__sum_totals(t);
 }
 
+/* The gate of a shared window is closed, so that threads which use the same clock rotate once. */
+static tamis_status rotate_forward(tamis *t, uint64_t epoch, tamis_error *why)
+{
+    if (epoch < t->epoch)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "epoch %llu is in the past: the window is at epoch %llu",
+                           (unsigned long long)epoch, (unsigned long long)t->epoch);
+    if (epoch == t->epoch) return TAMIS_OK;
+    rotate_times(t, t->epoch == 0 ? 0 : epoch - t->epoch);
+    __atomic_store_n(&t->epoch, epoch, __ATOMIC_RELEASE);
+    return TAMIS_OK;
+}
+
 tamis_status tamis_rotate(tamis *t, tamis_error *why)
 {
     if (t->kind->rotate == NULL)
         return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
+    tamis__gate_close(t->body.gate);
     rotate_times(t, 1);
+    tamis__gate_open(t->body.gate);
     return TAMIS_OK;
 }
 
@@ -321,12 +337,9 @@ tamis_status tamis_rotate_to(tamis *t, uint64_t epoch, tamis_error *why)
         return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     if (epoch == 0) return tamis__fail(why, TAMIS_EINVAL, "epoch 0 means that there is none");
-    if (epoch < t->epoch)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "epoch %llu is in the past: the window is at epoch %llu",
-                           (unsigned long long)epoch, (unsigned long long)t->epoch);
-    if (epoch == t->epoch) return TAMIS_OK;
-    rotate_times(t, t->epoch == 0 ? 0 : epoch - t->epoch);
-    t->epoch = epoch;
-    return TAMIS_OK;
+    if (epoch == __atomic_load_n(&t->epoch, __ATOMIC_ACQUIRE)) return TAMIS_OK;
+    tamis__gate_close(t->body.gate);
+    const tamis_status s = rotate_forward(t, epoch, why);
+    tamis__gate_open(t->body.gate);
+    return s;
 }

@@ -79,6 +79,9 @@ struct body {
     struct line_locks *locks;
     /* For shared kinds with TAMIS__STRIPED: the locks of the lines (stripes.h). Otherwise NULL. */
     struct stripes *stripes;
+    /* For shared windows: adds and queries enter it, and rotations close it (gate.h). Otherwise
+     * NULL. */
+    struct gate *gate;
     /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
     const tamis_memory *memory;
     uint64_t max_bytes;

@@ -4,6 +4,7 @@
 #include "../image/image.h"
 #include "../sealed/collect.h"
 #include "error.h"
+#include "gate.h"
 #include "locks.h"
 #include "single.h"
 #include "sized.h"
@@ -42,6 +43,19 @@ static bool make_stripes(tamis *t)
     return t->body.stripes != NULL;
 }
 
+/* Gives a shared window its gate. False: not enough memory. */
+static bool make_gate(tamis *t)
+{
+#ifdef TAMIS__GATES
+    if (!t->body.shared || t->kind->rotate == NULL) return true;
+    t->body.gate = tamis__gate_new(t->memory);
+    return t->body.gate != NULL;
+#else
+    (void)t;
+    return true;
+#endif
+}
+
 /* Why threads cannot share it, and what they can do instead. */
 static tamis_status cannot_share(const tamis *t, tamis_error *why)
 {
@@ -59,11 +73,12 @@ static tamis_status make_shared(tamis *t, tamis_error *why)
     const struct sketch_ops *sketch = tamis__sketch(t);
     t->body.shared = true;
     if ((t->kind->traits & TAMIS__SHARES) == 0) return cannot_share(t, why);
+    if (sketch != NULL && (t->kind->traits & TAMIS__HAS_PARTS) != 0) return cannot_share(t, why);
     if (sketch != NULL && sketch->conservative != NULL && sketch->conservative(&t->body))
         return cannot_share(t, why);
     if (t->strict) /* threads that do not wait cannot keep a limit */
         return tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
-    if (!make_stripes(t) || !tamis__make_locks(t))
+    if (!make_gate(t) || !make_stripes(t) || !tamis__make_locks(t))
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     return TAMIS_OK;
 }
@@ -188,6 +203,21 @@ void tamis_limit(tamis *t, uint64_t max_bytes)
     t->body.max_bytes = max_bytes;
 }
 
+/* Copies all content. The generations of a shared window do not rotate meanwhile. False: not enough
+ * memory. */
+static bool copy_content(tamis *copy, const tamis *t)
+{
+    struct gate_slot *slot = tamis__gate_enter(t->body.gate);
+    tamis__take_fields(copy, t);
+    copy->borrowed = false;
+    copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
+    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) && make_stripes(copy) &&
+                      tamis__make_locks(copy);
+    if (made) tamis__take_cells(copy, t);
+    tamis__gate_leave(slot);
+    return made;
+}
+
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
     if (tamis__no_out(out, why)) return TAMIS_EINVAL;
@@ -196,16 +226,11 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     if (tamis__spilled(&t->body)) return tamis__in_file(why);
     tamis *copy = tamis__new(t->kind, &same, t->body.count);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    tamis__take_fields(copy, t);
-    copy->borrowed = false;
-    copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
-    if (!tamis__alloc_cells(copy, false) || !make_stripes(copy) ||
-        !tamis__make_locks(copy)) {
+    if (!copy_content(copy, t)) {
         tamis_close(copy);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)tamis_image_size(t));
     }
-    tamis__take_cells(copy, t);
     tamis__choose(copy);
     *out = copy;
     return TAMIS_OK;

@@ -12,7 +12,7 @@ static void take_shared_fields(tamis *copy, const tamis *t)
     tamis__copy_shared(copy, t, offsetof(tamis, noise));
     tamis__unlock(lock);
     /* A word has 32 bits on some machines, and would be half of a number. */
-    copy->items = tamis__items(t);
+    if (t->body.gate == NULL) copy->items = tamis__items(t);
     copy->changed = tamis__changed(t);
     copy->body.moved = tamis__load64(&t->body.moved);
 }
@@ -24,17 +24,21 @@ void tamis__take_fields(tamis *copy, const tamis *t)
     if (tamis__in_use(&t->body)) {
         take_shared_fields(copy, t);
         tamis__copy_shared(sections, t->body.sections, count * sizeof *sections);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             sections[i].weight = __atomic_load_n(&t->body.sections[i].weight, __ATOMIC_RELAXED);
+            sections[i].items = tamis__load64(&t->body.sections[i].items);
+        }
     } else {
         memcpy(copy, t, offsetof(tamis, noise));
         memcpy(sections, t->body.sections, count * sizeof *sections);
     }
     copy->body.sections = sections;
+    if (t->body.gate != NULL) copy->items = tamis__sum_items(&copy->body);
     copy->weight = tamis__weight(copy);
     copy->body.spill = NULL;
     copy->body.stripes = NULL;
     copy->body.locks = NULL;
+    copy->body.gate = NULL;
     copy->file = NULL;
     copy->close_file = NULL;
 }

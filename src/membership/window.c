@@ -25,6 +25,7 @@
  * This file has what all windows share, and what only windows of filters do. For windows of
  * sketches see frequency/window_of_counts.c. */
 #include "../core/error.h"
+#include "../core/gate.h"
 #include "../core/generations.h"
 #include "../core/plan.h"
 
@@ -108,10 +109,12 @@ static void window_prefetch(const struct body *b, const struct batch *keys)
 {
     const struct kind *inner = tamis__inner(b);
     const uint32_t touched = keys->unasked ? 1 : tamis__generations(b);
+    struct gate_slot *slot = tamis__gate_enter(b->gate);
     for (uint32_t i = 0; i < touched; i++) {
         const struct body one = tamis__generation_at(b, i);
         inner->prefetch(&one, keys);
     }
+    tamis__gate_leave(slot);
 }
 
 /* Tests four bits at a time, because a branch after each would be mispredicted half the time. Other
@@ -171,26 +174,45 @@ void tamis__query_generations(const struct body *b, uint32_t first, const struct
 
 static void window_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
+    struct gate_slot *slot = tamis__gate_enter(b->gate);
     tamis__query_generations(b, 0, keys, bits);
+    tamis__gate_leave(slot);
 }
 
+/* Only what differs between generations moves, so threads may read the shape of a shared window at
+ * any time. */
 static void window_rotate(struct body *b)
 {
     const uint32_t parts = tamis__part_sections(b);
     for (uint32_t p = 0; p < parts; p++) {
-        struct section oldest = b->sections[b->count - parts + p];
-        for (uint32_t i = b->count - parts + p; i >= parts; i -= parts) {
-            const uint64_t place = b->sections[i].offset;
-            b->sections[i] = b->sections[i - parts];
-            b->sections[i].offset = place;
+        struct section *s = b->sections + p;
+        const uint32_t last = b->count - parts;
+        uint8_t *emptied = s[last].cells;
+        const uint64_t room = s[last].room;
+        for (uint32_t i = last; i >= parts; i -= parts) {
+            s[i].cells = s[i - parts].cells;
+            s[i].room = s[i - parts].room;
+            s[i].items = s[i - parts].items;
+            s[i].weight = s[i - parts].weight;
         }
-        oldest.offset = b->sections[p].offset;
-        oldest.items = 0;
-        oldest.weight = 0;
-        memset(oldest.cells, 0, (size_t)oldest.length);
-        b->sections[p] = oldest;
+        s->cells = emptied;
+        s->room = room;
+        s->items = 0;
+        s->weight = 0;
+        memset(emptied, 0, (size_t)s->length);
     }
     b->summed = false;
+}
+
+static void window_count_new(struct body *b, size_t n, const uint8_t *known)
+{
+    uint64_t *items = &b->sections->items;
+    size_t fresh = n;
+    for (size_t i = 0; i < (n + 7) / 8; i++) fresh -= tamis__popcount(known[i]);
+    if (b->gate != NULL)
+        __atomic_fetch_add(items, fresh, __ATOMIC_SEQ_CST);
+    else /* in a hostile image there may be UINT64_MAX already */
+        *items = fresh <= UINT64_MAX - *items ? *items + fresh : UINT64_MAX;
 }
 
 /* A key counts as an item if it is new to the newest generation, whatever the older ones contain.
@@ -203,26 +225,23 @@ static void add_to_newest(struct body *b, const struct kind *inner, const struct
     size_t unused;
     if (seen != NULL) tamis__query_generations(b, 1, keys, seen);
     inner->add(&newest, keys, known, &unused);
-    for (size_t i = 0; i < keys->n; i++) /* in a hostile image there may be UINT64_MAX already */
-        b->sections->items += !(known[i / 8] >> i % 8 & 1) && b->sections->items < UINT64_MAX;
+    window_count_new(b, keys->n, known);
     for (size_t i = 0; seen != NULL && i < (keys->n + 7) / 8; i++)
         seen[i] = (uint8_t)(seen[i] | known[i]);
 }
 
-static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t *seen,
-                               size_t *done)
+/* How many keys the newest generation has room for. */
+static uint64_t room_in_newest(const struct body *b)
 {
-    const struct kind *inner = tamis__inner(b);
-    if (tamis__window_sketch(inner) != NULL) return tamis__add_to_sketches(b, keys, seen, done);
-    const uint64_t items = b->sections->items;
-    const uint64_t room = b->turn_at == 0      ? UINT64_MAX
-                          : b->turn_at > items ? b->turn_at - items
-                                               : 0;
-    if (keys->n <= room) {
-        add_to_newest(b, inner, keys, seen);
-        return TAMIS_OK;
-    }
-    /* The newest generation may become full within this batch. */
+    const uint64_t items = __atomic_load_n(&b->sections->items, __ATOMIC_SEQ_CST);
+    if (b->turn_at == 0) return UINT64_MAX;
+    return b->turn_at > items ? b->turn_at - items : 0;
+}
+
+/* The newest generation may become full within this batch. */
+static void add_and_turn(struct body *b, const struct kind *inner, const struct batch *keys,
+                         uint8_t *seen)
+{
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         const struct batch one = {.hashes = keys->hashes + i, .n = 1};
@@ -231,6 +250,39 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
         add_to_newest(b, inner, &one, seen != NULL ? &known : NULL);
         if (seen != NULL && known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
+}
+
+/* Each thread reserves the room that its keys need if all are new, so that together they do not
+ * exceed it. A key counts as an item before its room is given back. If there may be too little
+ * room, the thread closes the gate, and then knows how much there is. */
+static void add_with_others(struct body *b, const struct kind *inner, const struct batch *keys,
+                            uint8_t *seen)
+{
+    struct gate *g = b->gate;
+    struct gate_slot *slot = tamis__gate_enter(g);
+    const uint64_t reserved =
+        b->turn_at != 0 ? __atomic_add_fetch(&g->reserved, keys->n, __ATOMIC_SEQ_CST) : 0;
+    const bool fits = reserved <= room_in_newest(b);
+    if (fits) add_to_newest(b, inner, keys, seen);
+    if (b->turn_at != 0) __atomic_fetch_sub(&g->reserved, keys->n, __ATOMIC_SEQ_CST);
+    tamis__gate_leave(slot);
+    if (fits) return;
+    tamis__gate_close(g);
+    add_and_turn(b, inner, keys, seen);
+    tamis__gate_open(g);
+}
+
+static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                               size_t *done)
+{
+    const struct kind *inner = tamis__inner(b);
+    if (tamis__window_sketch(inner) != NULL) return tamis__add_to_sketches(b, keys, seen, done);
+    if (b->gate != NULL)
+        add_with_others(b, inner, keys, seen);
+    else if (keys->n <= room_in_newest(b))
+        add_to_newest(b, inner, keys, seen);
+    else
+        add_and_turn(b, inner, keys, seen);
     return TAMIS_OK;
 }
 
@@ -281,7 +333,7 @@ static void window_gauge(const struct body *b, const struct body *other, double 
 const struct kind tamis__window = {
     .id = TAMIS_WINDOW,
     .name = "window",
-    .traits = TAMIS__SECTION_TOTALS | TAMIS__HAS_PARTS,
+    .traits = TAMIS__SECTION_TOTALS | TAMIS__HAS_PARTS | TAMIS__SHARES,
     .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS__PLANS_TWO | TAMIS__PLANS_GENERATIONS |
                TAMIS__PLANS_INNER | TAMIS_AUTO_ROTATE,
     .instead = TAMIS_BLOCKED,
