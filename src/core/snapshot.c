@@ -1,6 +1,7 @@
 #include "snapshot.h"
 
 #include "../image/image.h"
+#include "bulk.h"
 #include "locks.h"
 #include "memory.h"
 #include "stripes.h"
