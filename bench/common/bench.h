@@ -6,7 +6,7 @@
  *     filters.c   our kinds     libbloom.c   the peer      exact.c     structures without error
  *     rows.c      the table and bench.json                 main.c      what is run, in which order
  *     repeat.c    repetitions                              frequency/  another program, for
- * sketches */
+ *     calls/      groups of calls that are measured in turn            sketches */
 #ifndef TAMIS_BENCH_H
 #define TAMIS_BENCH_H
 
@@ -22,9 +22,11 @@
 
 struct settings {
     bool quick, check;
-    unsigned least;     /* minimum number of repetitions of every cell */
-    double budget;      /* seconds that a cell may take beyond them */
-    uint64_t most_asks; /* maximum number of queries in a repetition */
+    bool counting;       /* every row once with few keys, for callgrind */
+    double race_seconds; /* after so long, no new round of a group in calls/ begins */
+    unsigned least;      /* minimum number of repetitions of every cell */
+    double budget;       /* seconds that a cell may take beyond them */
+    uint64_t most_asks;  /* maximum number of queries in a repetition */
 };
 extern struct settings settings;
 
@@ -37,6 +39,7 @@ double seconds(void);
 /* Binds the calling thread to the i-th of the available cores, counted from the last, which the
  * system interrupts least. */
 void pin(unsigned i);
+void pin_all(void); /* allows the calling thread all cores again */
 unsigned cores(void);
 /* Returns zeroed memory, aligned to 64 bytes. Requests huge pages from the same size on as the
  * library. */
@@ -117,22 +120,28 @@ void release_batches(void);
 
 /* Fields that do not apply are NAN, and null in the file. */
 struct row {
+    const char *group; /* "tables", or a group of calls/ */
     const char *kind, *op, *mode, *key_type;
     uint64_t keys;
     double rate; /* requested rate */
     bool keyed, shared, array;
     unsigned threads, repetitions;
     double ns, min_ns;
+    double instructions; /* per operation, if the system counts them */
     /* Reading a random line at this size: plain loop, rolling prefetch. */
     double limit_ns, rolling_ns;
     double hash_ns; /* only hashing the same keys in the same batches */
     uint64_t bytes, scratch_bytes, huge_bytes;
     double bits_per_item, fpr;
-    double collisions; /* pairs of keys in the same place of a table with n places */
+    double collisions;   /* pairs of keys in the same place of a table with n places */
+    double allocations;  /* blocks of memory of a handle */
+    uint64_t operations; /* in one repetition of a group of calls/ */
 };
 struct row row_of(const char *kind, const char *mode, enum key_type type, uint64_t keys);
 /* Adds a row and prints it, under a heading when a new group begins. */
 void row_add(const struct row *r);
+/* Adds and prints a row of a group of calls/. */
+void row_keep(const struct row *r);
 void rows_write(const char *path);
 
 /* --- Measuring a set -------------------------------------------------------------------------- */

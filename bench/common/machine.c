@@ -64,6 +64,11 @@ void pin(unsigned i)
     if (sched_setaffinity(0, sizeof one, &one) != 0) die("sched_setaffinity fails");
 }
 
+void pin_all(void)
+{
+    if (sched_setaffinity(0, sizeof(cpu_set_t), allowed()) != 0) die("sched_setaffinity fails");
+}
+
 /* The raw pointer precedes the block, as in the library, so that the pages are placed in the same
  * way. */
 void *take(size_t bytes)

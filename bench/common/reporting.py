@@ -1,10 +1,25 @@
-"""What the reports of the benchmarks share: their arguments and plots."""
+"""What the reports of the benchmarks share: their arguments, tables and plots."""
 import os
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
+
+
+def count(n):
+    return f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}"
+
+
+def num(x, digits=1):
+    if x is None:
+        return ""
+    return f"{x:.{digits}f}" if abs(x) < 1000 else f"{x:,.0f}"
 
 
 def plot(script, curves, style, out):
@@ -20,10 +35,11 @@ def plot(script, curves, style, out):
             subprocess.run(["gnuplot", "-e", settings, script], check=True)
 
 
-def report(usage, results, name, read, print_targets, page, write_plots):
+def report(usage, results, name, read, print_targets, page, write_plots, many=False):
     """Handles [--docs FOLDER] [--no-plots] [FILE]: prints the targets of the results in FILE
-    (build/RESULTS) and, with --docs, writes the page NAME."""
-    folder, plots, path = None, True, os.path.join(ROOT, "build", results)
+    (build/RESULTS) and, with --docs, writes the page NAME. If `many`, takes several FILEs and
+    --before FILE, and calls read(FILES, BEFORE)."""
+    folder, plots, before, paths = None, True, None, []
     words = sys.argv[1:]
     while words:
         word = words.pop(0)
@@ -31,11 +47,14 @@ def report(usage, results, name, read, print_targets, page, write_plots):
             folder = words.pop(0)
         elif word == "--no-plots":
             plots = False
-        elif not word.startswith("-"):
-            path = word
+        elif word == "--before" and words and many:
+            before = words.pop(0)
+        elif not word.startswith("-") and (many or not paths):
+            paths.append(word)
         else:
             sys.exit(usage)
-    run = read(path)
+    paths = paths or [os.path.join(ROOT, "build", results)]
+    run = read(paths, before) if many else read(paths[0])
     print_targets(run)
     if folder is None:
         return

@@ -1,17 +1,20 @@
-/* build/bench [--quick | --check] [--out FILE]
+/* build/bench [--quick | --check | --counting] [--out FILE] [GROUP...]
  *
- * Measures the machine's limits, our kinds, libbloom and exact structures in one run, prints a
- * table with ratios, and writes bench.json next to the program (or FILE). Facts that are not
- * timings, the machine and the sizes of plans, go into bench_context.json. */
+ * Measures the machine's limits, our kinds, libbloom and exact structures (the group "tables"), and
+ * groups of calls (calls/), all of them unless some are named. Prints tables and writes bench.json
+ * next to the program (or FILE). Facts that are not timings, the machine, the date and the sizes of
+ * plans, go into bench_context.json. --check takes tiny sets, for the test. --counting makes every
+ * row once, for instructions.py. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* readlink */
 #endif
-#include "../common/bench.h"
+#include "../calls/calls.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-struct settings settings = {.least = 3, .budget = 0.5, .most_asks = 10000000};
+struct settings settings = {.least = 3, .budget = 0.5, .most_asks = 10000000, .race_seconds = 40};
 
 static const double RATES[] = {0.01, 0.001};
 
@@ -44,16 +47,40 @@ static void measure_scale(unsigned scale, enum key_type type)
     keys_drop(&s.shuffled);
 }
 
-static void measure_all(void)
+static void measure_tables(void)
 {
     const unsigned scales = settings.quick ? 2 : 3;
-    pin(0);
     measure_limits();
     for (unsigned scale = 0; scale < scales; scale++) {
         measure_scale(scale, INTEGERS);
         if (scale < 2) measure_scale(scale, URLS);
     }
     release_batches();
+}
+
+static const struct group {
+    const char *name;
+    void (*measure)(void);
+} GROUPS[] = {
+    {"tables", measure_tables},     {"single", single_group},   {"urls", urls_group},
+    {"updates", updates_group},     {"bulk", bulk_group},       {"columns", columns_group},
+    {"encodings", encodings_group}, {"threads", threads_group}, {"shared", shared_group},
+    {"windows", windows_group},     {"plans", plans_group},     {"memory", memory_group},
+};
+static bool chosen[LENGTH(GROUPS)];
+
+static bool choose(const char *name)
+{
+    for (size_t i = 0; i < LENGTH(GROUPS); i++)
+        if (strcmp(name, GROUPS[i].name) == 0) return chosen[i] = true;
+    return false;
+}
+
+static void choose_all(void)
+{
+    for (size_t i = 0; i < LENGTH(GROUPS); i++)
+        if (chosen[i]) return;
+    for (size_t i = 0; i < LENGTH(GROUPS); i++) chosen[i] = true;
 }
 
 /* Stores the path of bench.json next to the program. */
@@ -66,7 +93,7 @@ static void default_path(char *out, size_t room)
     snprintf(out + used, room - used, "bench.json");
 }
 
-static void write_context(const char *json)
+static void write_context(const char *json, char **words)
 {
     char path[4200];
     const size_t n = strlen(json);
@@ -74,9 +101,19 @@ static void write_context(const char *json)
     snprintf(path, sizeof path, "%.*s_context.json", (int)stem, json);
     FILE *f = fopen(path, "w");
     if (f == NULL) die("cannot write %s", path);
+    char date[32];
+    const time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     fputs("{\n", f);
     describe_machine(f);
-    fprintf(f, "  \"run\": \"%s\",\n  \"plans\": ",
+    fprintf(f, "  \"version\": \"%s\",\n  \"date\": \"%s\",\n  \"commands\": [\"bench",
+            tamis_version(), date);
+    for (size_t i = 1; words[i] != NULL; i++)
+        if (strpbrk(words[i], "\"\\") == NULL) fprintf(f, " %s", words[i]);
+    fputs("\"],\n  \"groups\": [", f);
+    for (size_t i = 0, named = 0; i < LENGTH(GROUPS); i++)
+        if (chosen[i]) fprintf(f, "%s\"%s\"", named++ != 0 ? ", " : "", GROUPS[i].name);
+    fprintf(f, "],\n  \"run\": \"%s\",\n  \"plans\": ",
             settings.check   ? "check"
             : settings.quick ? "quick"
                              : "full");
@@ -94,22 +131,32 @@ int main(int argc, char **argv)
             settings.quick = true;
             settings.budget = 0.05;
             settings.most_asks = 2000000;
+            settings.race_seconds = 3;
         } else if (strcmp(argv[i], "--check") == 0) {
             settings.check = true;
             settings.budget = 0;
             settings.most_asks = 10000;
+            settings.race_seconds = 0;
+        } else if (strcmp(argv[i], "--counting") == 0) {
+            settings.check = settings.counting = true;
         } else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc) {
             snprintf(json, sizeof json, "%s", argv[++i]);
-        } else {
-            fputs("usage: bench [--quick | --check] [--out FILE]\n", stderr);
+        } else if (!choose(argv[i])) {
+            fputs("usage: bench [--quick | --check | --counting] [--out FILE] [GROUP...]\ngroups:",
+                  stderr);
+            for (size_t g = 0; g < LENGTH(GROUPS); g++) fprintf(stderr, " %s", GROUPS[g].name);
+            fputc('\n', stderr);
             return 2;
         }
     }
+    choose_all();
     const double start = seconds();
     fix_memory();
     remove(json); /* rows of an older run must not remain next to this run's context */
-    write_context(json);
-    measure_all();
+    write_context(json, argv);
+    pin(0);
+    for (size_t i = 0; i < LENGTH(GROUPS); i++)
+        if (chosen[i]) GROUPS[i].measure();
     rows_write(json);
     printf("\n%s: %.0f s\n", json, seconds() - start);
     return 0;

@@ -2,10 +2,12 @@
 """Turns build/bench.json into the table of targets and, with --docs, into docs/BENCHMARKS.md and
 its plots.
 
-    bench/filters/report.py [--docs FOLDER] [--no-plots] [build/bench.json]
+    bench/filters/report.py [--docs FOLDER] [--no-plots] [--before FILE] [build/bench.json...]
 
-Every number of the page is in the file or computed here from the file. The reasons why a target
-was missed are copied from bench/filters/NOTES.md.
+If several files are given, each group of rows is taken from the last one that has it. With
+--before, the tables of calls show an older run beside this one. Every number of the page is in the
+files or computed here from them. The reasons why a target was missed are copied from
+bench/filters/NOTES.md.
 """
 import json
 import math
@@ -14,7 +16,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "common"))
-from reporting import plot, report  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "calls"))
+import tables  # noqa: E402
+from reporting import count, num, plot, report, table  # noqa: E402
 
 PLOTS = os.path.join(HERE, "plot.gp")
 EXACT = ("list", "sorted-list", "hash-table", "lmdb")
@@ -24,15 +28,29 @@ NOT_FILTERS = EXACT + ("limit", "hash", "libbloom")
 MIB = 1 << 20
 
 
-class Run:
-    """The rows of one run."""
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
 
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as f:
-            self.rows = json.load(f)
-        with open(path.removesuffix(".json") + "_context.json", encoding="utf-8") as f:
-            self.context = json.load(f)
-        self.sizes = sorted({r["keys"] for r in self.rows if r["kind"] == "blocked"})
+
+class Run:
+    """The rows of one run, or of several that measured different groups."""
+
+    def __init__(self, paths, before=None):
+        groups = {}
+        for path in paths:
+            rows = load(path)
+            for group in {r["group"] for r in rows}:
+                groups[group] = [r for r in rows if r["group"] == group]
+        contexts = [load(p.removesuffix(".json") + "_context.json") for p in paths]
+        self.context = next((c for c in contexts if "tables" in c["groups"]), contexts[0])
+        for name in ("processor", "compiler", "run"):
+            if len({c[name] for c in contexts}) > 1:
+                sys.exit(f"these runs differ in {name}: {', '.join(paths)}")
+        self.rows = groups.get("tables", [])
+        self.calls = tables.Calls([r for g in groups.values() for r in g],
+                                  load(before) if before else ())
+        self.sizes = sorted({r["n"] for r in self.rows if r["kind"] == "blocked"})
         self.kinds = list(dict.fromkeys(r["kind"] for r in self.rows
                                         if r["kind"] not in NOT_FILTERS))
         self.rates = sorted({r["rate"] for r in self.rows if r["rate"]}, reverse=True)
@@ -44,7 +62,7 @@ class Run:
     def one(self, kind, op, mode, keys, rate=0.01, **more):
         """The plain row (64-bit integers, not keyed, one thread, not shared), except for what
         `more` says."""
-        wanted = {"kind": kind, "op": op, "mode": mode, "keys": keys, "rate": rate,
+        wanted = {"kind": kind, "op": op, "mode": mode, "n": keys, "rate": rate,
                   "key_type": "int",
                   "keyed": False, "shared": False, "threads": 1,
                   "input": "array" if mode == "partitioned" else "batch", **more}
@@ -122,7 +140,7 @@ def against_libbloom(run, ops, key_type, scales):
 def space(run, kind, rate):
     """At the largest size there is, so that the header does not matter."""
     found = run.all(kind=kind, rate=rate, op="add")
-    return (max(found, key=lambda r: r["keys"])["bits_per_item"], None) if found else None
+    return (max(found, key=lambda r: r["n"])["bits_per_item"], None) if found else None
 
 
 def at_most(run, kind, ops, scale):
@@ -135,7 +153,7 @@ def at_most(run, kind, ops, scale):
 def over_bound(run, kind, bound):
     """Bits per item at the largest size, divided by the bound at the rate of the kind."""
     found = run.all(kind=kind, rate=0.01, op="add")
-    return (max(found, key=lambda r: r["keys"])["bits_per_item"] / bound, None) if found else None
+    return (max(found, key=lambda r: r["n"])["bits_per_item"] / bound, None) if found else None
 
 
 def targets(run):
@@ -193,6 +211,10 @@ def target_rows(run):
 
 
 def print_targets(run):
+    if run.calls.rows:
+        tables.print_targets(run.calls)
+    if not run.rows:
+        return
     print("\ntargets: ratios of medians (of minima), worst of the cells\n")
     for what, goal, median, minimum, verdict in target_rows(run):
         both = f"{median} ({minimum})" if minimum not in ("", "-") else median
@@ -202,23 +224,8 @@ def print_targets(run):
 # --- The page -------------------------------------------------------------------------------------
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
-
-
-def count(n):
-    return f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}"
-
-
 def percent(rate):
     return f"{100 * rate:g} %"
-
-
-def num(x, digits=1):
-    if x is None:
-        return ""
-    return f"{x:.{digits}f}" if abs(x) < 1000 else f"{x:,.0f}"
 
 
 def ns(row):
@@ -251,7 +258,7 @@ def limits(run):
 
 
 def hashing(run):
-    rows = [(count(r["keys"]), r["key_type"], "SipHash-2-4" if r["keyed"] else "XXH3", ns(r))
+    rows = [(count(r["n"]), r["key_type"], "SipHash-2-4" if r["keyed"] else "XXH3", ns(r))
             for r in run.all(kind="hash")]
     return table(("keys", "type", "hash", "ns"), rows)
 
@@ -260,7 +267,7 @@ def variants(run, keys, rate, key_type):
     """Rows of one group, by what was measured together: {(kind, mode, keyed, ...): {op: row}}"""
     found = {}
     for r in run.rows:
-        if r["keys"] == keys and r["rate"] == rate and r["key_type"] == key_type:
+        if r["n"] == keys and r["rate"] == rate and r["key_type"] == key_type:
             name = (r["kind"], r["mode"], r["keyed"], r["input"], r["threads"], r["shared"])
             found.setdefault(name, {})[r["op"]] = r
     return found
@@ -315,7 +322,7 @@ def log2_choose(u, n):
 
 def exact(run):
     rows = []
-    for keys in sorted({r["keys"] for r in run.all(kind="lmdb")}):
+    for keys in sorted({r["n"] for r in run.all(kind="lmdb")}):
         rows.append((count(keys), "array of one bit for every possible key", "formula 2^64 ÷ n",
                      f"{2 ** 64 / keys:.3g}", "", "", ""))
         rows.append((count(keys), "hash table of 4n words", "formula", "256", "", "", ""))
@@ -337,7 +344,7 @@ def exact(run):
 
 
 def collisions(run):
-    rows = [(count(r["keys"]), f"{(r['keys'] - 1) / 2:,.1f}", f"{r['collisions']:,.0f}")
+    rows = [(count(r["n"]), f"{(r['n'] - 1) / 2:,.1f}", f"{r['collisions']:,.0f}")
             for r in run.all(kind="hash-table", op="add")]
     return table(("keys in as many places", "expected pairs (n-1)/2", "counted pairs"), rows)
 
@@ -355,7 +362,7 @@ def lost_to_libbloom(run):
         if lost:
             r = max(lost, key=lambda r: r["ns"] / r["libbloom_ns"])
             rows.append((kind, mode, op, f"{len(lost)} of {len(found)}",
-                         f"{num(r['ns'])} against {num(r['libbloom_ns'])} ns: {count(r['keys'])} "
+                         f"{num(r['ns'])} against {num(r['libbloom_ns'])} ns: {count(r['n'])} "
                          f"{r['key_type']} keys, {percent(r['rate'])}"))
     if not rows:
         return "libbloom is faster in no cell."
@@ -485,7 +492,7 @@ queries and of the sizes named.
 
 {losses}
 
-## The limits of the machine
+""" + tables.PAGE + """## The limits of the machine
 
 The table shows the time for a random line of 64 bytes by the size of the array. The sizes are those
 of the targets and of the tables below.
@@ -566,6 +573,8 @@ Collisions of a hash table with as many places as keys:
 
 
 def page(run):
+    if not run.rows:
+        sys.exit("the page needs a run with the group 'tables'; name its file as well")
     rows = [(w, g, m if not low or low == "-" else f"{m} ({low})", v)
             for w, g, m, low, v in target_rows(run)]
     how = "" if run.context["run"] == "full" else f" in a {run.context['run']} run"
@@ -574,7 +583,8 @@ def page(run):
         notes=notes(),
         losses=losses(run), limits=limits(run), hashing=hashing(run), integers=groups(run, "int"),
         urls=groups(run, "url"), shrinking=chosen(run, SHRINKING), sealed=chosen(run, SEALED),
-        threads=threads(run), exact=exact(run), collisions=collisions(run))
+        threads=threads(run), exact=exact(run), collisions=collisions(run),
+        **tables.parts(run.calls))
 
 
 # --- Plots ----------------------------------------------------------------------------------------
@@ -582,7 +592,7 @@ def page(run):
 
 def curve(run, op, kind, mode, value="ns"):
     rows = [run.one(kind, op, mode, keys) for keys in run.sizes]
-    return [(r["keys"], r[value]) for r in rows if r is not None]
+    return [(r["n"], r[value]) for r in rows if r is not None]
 
 
 def time_curves(run, op):
@@ -612,4 +622,5 @@ def write_plots(run, folder):
 
 
 if __name__ == "__main__":
-    report(__doc__, "bench.json", "BENCHMARKS.md", Run, print_targets, page, write_plots)
+    report(__doc__, "bench.json", "BENCHMARKS.md", Run, print_targets, page, write_plots,
+           many=True)

@@ -4,24 +4,27 @@
 #include <math.h>
 #include <string.h>
 
-static struct row rows[2048];
+static struct row rows[4096];
 static size_t count;
 
 struct row row_of(const char *kind, const char *mode, enum key_type type, uint64_t keys)
 {
-    return (struct row){.kind = kind,
+    return (struct row){.group = "tables",
+                        .kind = kind,
                         .op = "",
                         .mode = mode,
                         .key_type = KEY_TYPES[type],
                         .keys = keys,
                         .rate = NAN,
                         .threads = 1,
+                        .instructions = NAN,
                         .limit_ns = NAN,
                         .rolling_ns = NAN,
                         .hash_ns = NAN,
                         .bits_per_item = NAN,
                         .fpr = NAN,
-                        .collisions = NAN};
+                        .collisions = NAN,
+                        .allocations = NAN};
 }
 
 /* Returns the peer's time for the same cell, or NAN. */
@@ -117,6 +120,25 @@ void row_add(const struct row *r)
     rows[count++] = *r;
 }
 
+void row_keep(const struct row *r)
+{
+    char n[16], rate[16] = "";
+    if (count == LENGTH(rows)) die("too many rows");
+    if (!isnan(r->rate)) snprintf(rate, sizeof rate, "%g %%", 100 * r->rate);
+    rows[count++] = *r;
+    printf("%-16s %-22s %-24s %-7s %6s  %u %7s", r->kind, r->op, r->mode, r->key_type,
+           size_text(r->keys, n), r->threads, rate);
+    if (!settings.counting) {
+        print_number(r->ns, 12, 2);
+        print_number(r->min_ns, 12, 2);
+        print_number(r->instructions, 9, 1);
+        if (!isnan(r->allocations))
+            printf(" %llu bytes, %.0f allocations", (unsigned long long)r->bytes, r->allocations);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
 /* --- bench.json ------------------------------------------------------------------------------- */
 
 static void put_number(FILE *f, const char *name, double x)
@@ -132,21 +154,39 @@ static void put_count(FILE *f, const char *name, uint64_t n)
     fprintf(f, ", \"%s\": %llu", name, (unsigned long long)n);
 }
 
-static void put_row(FILE *f, const struct row *r)
+/* The fields that all rows have. */
+static void put_name(FILE *f, const struct row *r)
 {
-    fprintf(f, "{\"kind\": \"%s\", \"op\": \"%s\", \"mode\": \"%s\", \"key_type\": \"%s\"", r->kind,
-            r->op, r->mode, r->key_type);
-    fprintf(f, ", \"input\": \"%s\", \"keyed\": %s, \"shared\": %s", r->array ? "array" : "batch",
-            r->keyed ? "true" : "false", r->shared ? "true" : "false");
-    put_count(f, "keys", r->keys);
+    fprintf(f, "{\"group\": \"%s\", \"kind\": \"%s\", \"op\": \"%s\", \"mode\": \"%s\"", r->group,
+            r->kind, r->op, r->mode);
+    fprintf(f, ", \"key_type\": \"%s\"", r->key_type);
+    put_count(f, "n", r->keys);
     put_count(f, "threads", r->threads);
     put_count(f, "repetitions", r->repetitions);
     put_count(f, "bytes", r->bytes);
-    put_count(f, "huge_bytes", r->huge_bytes);
-    put_count(f, "scratch_bytes", r->scratch_bytes);
     put_number(f, "rate", r->rate);
     put_number(f, "ns", r->ns);
     put_number(f, "min_ns", r->min_ns);
+    put_number(f, "instructions", r->instructions);
+    fprintf(f, ", \"shared\": %s", r->shared ? "true" : "false");
+}
+
+static void put_call(FILE *f, const struct row *r)
+{
+    put_name(f, r);
+    fprintf(f, ", \"counter\": %s", isnan(r->instructions) ? "null" : "\"perf\"");
+    put_count(f, "operations", r->operations);
+    put_number(f, "allocations", r->allocations);
+    fputc('}', f);
+}
+
+static void put_row(FILE *f, const struct row *r)
+{
+    put_name(f, r);
+    fprintf(f, ", \"input\": \"%s\", \"keyed\": %s", r->array ? "array" : "batch",
+            r->keyed ? "true" : "false");
+    put_count(f, "huge_bytes", r->huge_bytes);
+    put_count(f, "scratch_bytes", r->scratch_bytes);
     put_number(f, "limit_ns", r->limit_ns);
     put_number(f, "rolling_ns", r->rolling_ns);
     put_number(f, "ratio", r->ns / r->limit_ns);
@@ -165,7 +205,10 @@ void rows_write(const char *path)
     fputs("[", f);
     for (size_t i = 0; i < count; i++) {
         fputs(i == 0 ? "\n" : ",\n", f);
-        put_row(f, rows + i);
+        if (strcmp(rows[i].group, "tables") == 0)
+            put_row(f, rows + i);
+        else
+            put_call(f, rows + i);
     }
     fputs("\n]\n", f);
     if (fclose(f) != 0) die("cannot write %s", path);

@@ -18,14 +18,15 @@ import json
 import math
 import sys
 
-rows = json.load(open(sys.argv[1], encoding="utf-8"))
+everything = json.load(open(sys.argv[1], encoding="utf-8"))
+rows = [r for r in everything if r["group"] == "tables"]
 context = json.load(open(sys.argv[1].replace(".json", "_context.json"), encoding="utf-8"))
 
-TEXT = ("kind", "op", "mode", "key_type", "input")
+TEXT = ("group", "kind", "op", "mode", "key_type", "input")
 FLAGS = ("keyed", "shared")
-COUNTS = ("keys", "threads", "repetitions", "bytes", "huge_bytes", "scratch_bytes")
-NUMBERS = ("rate", "ns", "min_ns", "limit_ns", "rolling_ns", "ratio", "hash_ns", "libbloom_ns",
-           "bits_per_item", "fpr", "collisions")
+COUNTS = ("n", "threads", "repetitions", "bytes", "huge_bytes", "scratch_bytes")
+NUMBERS = ("rate", "ns", "min_ns", "instructions", "limit_ns", "rolling_ns", "ratio", "hash_ns",
+           "libbloom_ns", "bits_per_item", "fpr", "collisions")
 for r in rows:
     assert set(r) == {*TEXT, *FLAGS, *COUNTS, *NUMBERS}, r
     assert all(isinstance(r[f], str) and r[f] for f in TEXT), r
@@ -39,7 +40,7 @@ for r in rows:
     assert (r["fpr"] is not None) == (r["op"] == "negative"), r
 
 names = [tuple(r[f] for f in ("kind", "op", "mode", "key_type", "input", "keyed", "shared",
-                              "threads", "keys", "rate", "bytes")) for r in rows]
+                              "threads", "n", "rate", "bytes")) for r in rows]
 assert len(set(names)) == len(names), "a row twice"
 
 
@@ -49,16 +50,16 @@ def has(**wanted):
 
 OPS = ("add", "positive", "negative")
 RATES = (0.01, 0.001)
-small, middle, big = sizes = sorted({r["keys"] for r in rows if r["kind"] == "blocked"})
+small, middle, big = sizes = sorted({r["n"] for r in rows if r["kind"] == "blocked"})
 kinds = {r["kind"] for r in rows if r["rate"] is not None} - {"libbloom"}
 plain = {"counting", "pair", "growing", "window", "cuckoo", "fuse", "fuse-4", "ribbon", "exact"}
 assert {"blocked", "compact", "bloom", "partitioned", "ribbon-8", *plain} == kinds
 for op in OPS:
-    has(kind="ribbon-8", op=op, mode="bulk", keys=big, rate=0.01)
+    has(kind="ribbon-8", op=op, mode="bulk", n=big, rate=0.01)
 kinds.remove("ribbon-8")  # only that
 for kind in ("counting", "pair", "cuckoo"):
-    has(kind=kind, op="remove", mode="bulk", keys=middle)
-has(kind="cuckoo", op="remove", mode="bulk", keys=big)
+    has(kind=kind, op="remove", mode="bulk", n=middle)
+has(kind="cuckoo", op="remove", mode="bulk", n=big)
 for kib in (512, 1024, 16384, 131072, 1048576):
     for mode in ("plain", "rolling"):
         has(kind="limit", op="line", mode=mode, bytes=kib)
@@ -68,7 +69,7 @@ for key_type in ("int", "url"):
 for keys in (small, middle):
     for rate in RATES:
         for op in OPS:
-            cell = {"op": op, "keys": keys, "rate": rate}
+            cell = {"op": op, "n": keys, "rate": rate}
             for kind in kinds:
                 most = kind in plain and keys != small
                 for key_type in ("int",) if most else ("int", "url"):
@@ -87,14 +88,14 @@ for keys in (small, middle):
 for kind in ("list", "sorted-list", "hash-table", "lmdb"):
     for op in (*OPS, "positive-random"):
         for keys in (small, middle):
-            has(kind=kind, op=op, keys=keys)
+            has(kind=kind, op=op, n=keys)
 for op in OPS:
     for kind in (*kinds - plain, "cuckoo", "libbloom"):
-        has(kind=kind, op=op, keys=big, rate=0.01)
+        has(kind=kind, op=op, n=big, rate=0.01)
     for rate in RATES:
-        has(kind="blocked", op=op, keys=big, rate=rate, mode="partitioned", input="array")
+        has(kind="blocked", op=op, n=big, rate=rate, mode="partitioned", input="array")
 for kind in kinds:
-    has(kind=kind, op="positive-random", mode="bulk", keys=middle if kind in plain else big)
+    has(kind=kind, op="positive-random", mode="bulk", n=middle if kind in plain else big)
     assert len([p for p in context["plans"] if p["kind"] == kind]) > 10, kind
 assert all(context[f] for f in ("processor", "compiler", "huge_pages", "run")), context
 PYTHON

@@ -1,0 +1,134 @@
+/* Updates of sketches of 1 MiB with one key per call and with many, with the count after each add
+ * and without it. */
+#include "calls.h"
+
+#include <math.h>
+#include <tamis/count.h>
+
+static const struct {
+    const char *name;
+    uint32_t kind;
+} SKETCHES[] = {
+    {"count-min", TAMIS_COUNT_MIN},
+    {"count-sketch", TAMIS_COUNT_SKETCH},
+    {"tally", TAMIS_TALLY},
+    {"top", TAMIS_TOP},
+};
+
+static bool add_key(void *it, const void *key, size_t len)
+{
+    return tamis_add(it, key, len, NULL) != TAMIS_OK;
+}
+
+static bool add_counted(void *it, const void *key, size_t len)
+{
+    int64_t count;
+    return tamis_add_counted(it, key, len, 1, &count, NULL) != TAMIS_OK || count < 0;
+}
+
+static bool upper(void *it, const void *key, size_t len)
+{
+    return tamis_upper(it, key, len) < 0;
+}
+
+BENCH_LOOP(plain, adds, add_key)
+BENCH_LOOP(counted, adds, add_counted)
+BENCH_LOOP(upper, queries, upper)
+
+static tamis_bytes list[BATCH];
+static int64_t counts[BATCH];
+
+static void describe(struct lane *l, uint64_t step)
+{
+    for (size_t i = 0; i < l->per_step; i++)
+        list[i] = (tamis_bytes){l->keys + (step * l->per_step + i) * l->len, l->len};
+}
+
+static uint64_t run_many(struct lane *l)
+{
+    if (l->way == 0)
+        succeed(tamis_add_many(l->it, list, l->per_step, NULL, NULL));
+    else if (l->way == 1)
+        succeed(tamis_add_counted_many(l->it, list, NULL, l->per_step, counts, NULL, NULL));
+    else
+        tamis_upper_many(l->it, list, l->per_step, counts);
+    return 0;
+}
+
+static const struct {
+    const char *op, *mode;
+    bench_loop *loop;
+} WAYS[] = {
+    {"add", "independent", plain_adds},
+    {"add counted", "independent", counted_adds},
+    {"add counted", "dependent", counted_adds_chained},
+    {"upper", "independent", upper_queries},
+    {"add", "bulk", NULL},
+    {"add counted", "bulk", NULL},
+    {"upper", "bulk", NULL},
+};
+
+/* The frequency of an item is inversely proportional to its rank. */
+static unsigned char *stream(uint64_t n, uint64_t distinct)
+{
+    unsigned char *keys = take(n * INT_LEN);
+    for (uint64_t i = 0; i < n; i++) {
+        const double u = (double)(mix(i + 77) >> 11) * 0x1p-53;
+        fixed_key((uint64_t)exp(u * log((double)distinct)), INT_LEN, keys + i * INT_LEN);
+    }
+    return keys;
+}
+
+static tamis *filled_sketch(uint32_t kind, const unsigned char *keys, uint64_t n)
+{
+    const tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .bytes = 1 << 20};
+    tamis *t = new_handle(&plan, 0, 0);
+    plain_adds(t, keys, INT_LEN, n, 0);
+    return t;
+}
+
+static void add_peer(struct lanes *l, const struct bench_peer *p, const unsigned char *keys,
+                     uint64_t n)
+{
+    if (p->sketch == 0 || p->adds == NULL) return;
+    struct lane *lane = lane_add(l, "updates", p->name, "add", "independent", n);
+    lane->it = p->create(1 << 20, 0);
+    if (lane->it == NULL) die("%s cannot be created", p->name);
+    lane->peer = p;
+    lane->loop = p->adds;
+    lane->keys = keys;
+    lane->len = INT_LEN;
+    lane->per_step = n;
+    p->adds(lane->it, keys, INT_LEN, n, 0);
+}
+
+void updates_group(void)
+{
+    struct lanes l = {NULL, 0};
+    const uint64_t n = sized(1000000);
+    unsigned char *keys = stream(2 * n, sized(1000000));
+    for (size_t i = 0; i < LENGTH(SKETCHES); i++) {
+        tamis *t = filled_sketch(SKETCHES[i].kind, keys, n);
+        for (size_t j = 0; j < LENGTH(WAYS); j++) {
+            struct lane *lane =
+                lane_add(&l, "updates", SKETCHES[i].name, WAYS[j].op, WAYS[j].mode, n);
+            lane->it = t;
+            lane->borrowed = j != 0;
+            lane->row.bytes = 1 << 20;
+            lane->keys = keys;
+            lane->len = INT_LEN;
+            lane->loop = WAYS[j].loop;
+            lane->per_step = n;
+            lane->exact = true; /* no call fails */
+            if (lane->loop != NULL) continue;
+            lane->way = (uint32_t)(j - 4);
+            lane->per_step = n < BATCH ? n : BATCH;
+            lane->steps = n / lane->per_step;
+            lane->prepare = describe;
+            lane->run = run_many;
+        }
+    }
+    for (size_t i = 0; peer_at(i) != NULL; i++) add_peer(&l, peer_at(i), keys, n);
+    race(&l, "updates: sketches of 1 MiB");
+    give_back(keys);
+}
