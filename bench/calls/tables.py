@@ -6,6 +6,7 @@ NOTHING = "Not in this run."
 GROUPS = ("single", "urls", "updates", "bulk", "columns", "encodings", "threads", "shared",
           "windows", "plans", "memory")
 NAME = ("group", "kind", "op", "mode", "key_type", "n", "threads", "rate")
+OURS = {"blocked", "bloom", "cuckoo", "fuse", "ribbon", "count-min", "count-sketch", "tally", "top"}
 OPS = {"positive": "query, present", "negative": "query, absent"}
 
 PAGE = """## Single calls
@@ -22,6 +23,8 @@ its counters; callgrind runs the AVX2 code. An arrow separates a run of an older
 machine, on its left, from this one.
 
 {call_targets}
+
+{peers}
 
 {single}
 
@@ -264,10 +267,17 @@ def slower(calls):
             + table(("kind", "call", "keys", "before, ns", "now, ns", "ratio"), rows))
 
 
+def peers(calls):
+    names = dict.fromkeys(r["kind"] for r in calls.rows
+                          if r["group"] in ("single", "urls", "updates") and r["kind"] not in OURS)
+    return f"Peers in this run: {', '.join(names)}." if names else "No peer was in this run."
+
+
 def parts(calls):
     """The tables by their names in the page."""
-    return {"call_targets": target_table(calls), "single": by_size(calls, "single"),
-            "urls54": plain(calls, "urls"), "updates": plain(calls, "updates"),
+    return {"call_targets": target_table(calls), "peers": peers(calls),
+            "single": by_size(calls, "single"), "urls54": plain(calls, "urls"),
+            "updates": plain(calls, "updates"),
             "bulk": by_size(calls, "bulk"), "slower": slower(calls),
             "columns": plain(calls, "columns"), "encodings": plain(calls, "encodings"),
             "call_threads": plain(calls, "threads"), "shared": plain(calls, "shared"),

@@ -128,13 +128,18 @@ static void add_tops(struct lanes *l)
 
 /* --- The group -------------------------------------------------------------------------------- */
 
-static void add_queries(struct lanes *l, uint64_t n)
+/* Adds queries of windows that hold n keys, or n in each generation. */
+static void add_queries(struct lanes *l, uint64_t each, bool per_generation)
 {
+    static const char *const full[] = {"4 generations, each full", "13 generations, each full",
+                                       "61 generations, each full"};
     for (size_t i = 0; i < LENGTH(GENERATIONS); i++) {
+        const uint64_t n = per_generation ? each * GENERATIONS[i] : each;
         tamis *t = filled_window(GENERATIONS[i], n);
         for (unsigned absent = 0; absent < 2; absent++) {
-            struct lane *lane = lane_add(l, "windows", "window",
-                                         absent != 0 ? "negative" : "positive", MODES[i], n);
+            struct lane *lane =
+                lane_add(l, "windows", "window", absent != 0 ? "negative" : "positive",
+                         per_generation ? full[i] : MODES[i], n);
             lane->it = t;
             lane->borrowed = absent != 0;
             lane->row.rate = 0.01;
@@ -159,7 +164,8 @@ void windows_group(void)
 {
     struct lanes l = {NULL, 0};
     const uint64_t n = sized(1000000);
-    add_queries(&l, n);
+    add_queries(&l, n, false);
+    add_queries(&l, n, true);
     add_rotations(&l, n);
     if (!settings.counting) add_tops(&l); /* would take minutes */
     race(&l, "windows: generations");

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct settings settings = {.least = 3, .budget = 0.5, .most_asks = 10000000, .race_seconds = 40};
+struct settings settings = {.least = 3, .budget = 0.5, .most_asks = 10000000, .race_seconds = 30};
 
 static const double RATES[] = {0.01, 0.001};
 
@@ -117,7 +117,10 @@ static void write_context(const char *json, char **words)
             settings.check   ? "check"
             : settings.quick ? "quick"
                              : "full");
-    describe_plans(f);
+    if (chosen[0]) /* the tables, which alone need them */
+        describe_plans(f);
+    else
+        fputs("[]", f);
     fputs("\n}\n", f);
     if (fclose(f) != 0) die("cannot write %s", path);
 }

@@ -126,7 +126,7 @@ void row_keep(const struct row *r)
     if (count == LENGTH(rows)) die("too many rows");
     if (!isnan(r->rate)) snprintf(rate, sizeof rate, "%g %%", 100 * r->rate);
     rows[count++] = *r;
-    printf("%-16s %-22s %-24s %-7s %6s  %u %7s", r->kind, r->op, r->mode, r->key_type,
+    printf("%-20s %-22s %-26s %-7s %6s  %u %7s", r->kind, r->op, r->mode, r->key_type,
            size_text(r->keys, n), r->threads, rate);
     if (!settings.counting) {
         print_number(r->ns, 12, 2);
