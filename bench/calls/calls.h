@@ -96,7 +96,8 @@ void memory_group(void);
 
 /* --- peers.c ---------------------------------------------------------------------------------- */
 
-/* Returns the i-th peer of all shared objects in TAMIS_BENCH_PEER, or NULL. */
+extern const struct bench_peer LIBBLOOM;
+/* Returns the i-th peer, or NULL: libbloom, and those of all shared objects in TAMIS_BENCH_PEER. */
 const struct bench_peer *peer_at(size_t i);
 
 /* The loops with the calls of the library (single.c). */

@@ -1,4 +1,5 @@
-/* Peers: shared objects that TAMIS_BENCH_PEER names, separated by colons (common/peer.h). */
+/* Peers: libbloom, and shared objects that TAMIS_BENCH_PEER names, separated by colons
+ * (common/peer.h). */
 #include "calls.h"
 
 #include <dlfcn.h>
@@ -31,6 +32,7 @@ static void load_all(void)
     char path[4096];
     if (done) return;
     done = true;
+    peers[count++] = &LIBBLOOM;
     while (list != NULL && *list != 0) {
         const size_t n = strcspn(list, ":");
         if (n > 0) {

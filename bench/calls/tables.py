@@ -17,7 +17,7 @@ by the answer before it, as in a program that decides what to do next; adds then
 the key was a member. Sets have 1 % false positives (fuse: 1/128), and their keys are 64-bit
 integers. Before a round, other keys are queried, so that a filter is in the caches where it fits.
 Adds start with an empty filter. At most 2 M keys are added, to a cuckoo filter up to 7/8 of its
-room. Peers are measured in the same run where `TAMIS_BENCH_PEER` names them (bench/common/peer.h).
+room. Peers are libbloom and the libraries that `TAMIS_BENCH_PEER` names (bench/common/peer.h).
 *instructions* are counted by the processor, or by callgrind with 20,000 keys if the processor hides
 its counters; callgrind runs the AVX2 code. An arrow separates a run of an older version on the same
 machine, on its left, from this one.

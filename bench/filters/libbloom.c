@@ -1,6 +1,6 @@
 /* The peer that Debian ships: libbloom, with the same keys at the same rates. It has only calls for
  * one key. */
-#include "../common/bench.h"
+#include "../calls/calls.h"
 
 #include <bloom.h>
 #include <stdlib.h>
@@ -41,6 +41,42 @@ static void close_bloom(void *it)
     bloom_free(it);
     free(it);
 }
+
+/* --- Single calls, for calls/ ----------------------------------------------------------------- */
+
+static bool add_key(void *it, const void *key, size_t len)
+{
+    return bloom_add(it, key, (int)len) == 1;
+}
+
+static bool query_key(void *it, const void *key, size_t len)
+{
+    return bloom_check(it, key, (int)len) == 1;
+}
+
+BENCH_LOOPS(libbloom, add_key, query_key)
+
+static void *create_bloom(uint64_t n, double fpr)
+{
+    const struct wish wish = {n < 1000 ? 1000 : n, fpr}; /* it refuses fewer */
+    return open_bloom(&wish);
+}
+
+static void reset_bloom(void *it)
+{
+    bloom_reset(it);
+}
+
+const struct bench_peer LIBBLOOM = {.name = "libbloom",
+                                    .create = create_bloom,
+                                    .destroy = close_bloom,
+                                    .clear = reset_bloom,
+                                    .adds = libbloom_adds,
+                                    .adds_chained = libbloom_adds_chained,
+                                    .queries = libbloom_queries,
+                                    .queries_chained = libbloom_queries_chained};
+
+/* --- The tables ------------------------------------------------------------------------------- */
 
 void measure_libbloom(const struct scene *s, double rate)
 {

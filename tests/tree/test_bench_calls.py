@@ -221,7 +221,7 @@ def check_report(room, path):
     parts = tables.parts(tables.Calls(rows, older))
     for name in set(parts) - {"call_targets", "peers", "slower"}:
         assert "→" in parts[name], name
-    assert parts["peers"] == "Peers in this run: set, sum.", parts["peers"]
+    assert parts["peers"] == "Peers in this run: libbloom, set, sum.", parts["peers"]
     assert "take over 3 % more" in parts["slower"], parts["slower"]
     assert "→" not in "".join(tables.parts(tables.Calls(rows)).values())
     text = tables.PAGE.format(**parts)
