@@ -58,8 +58,9 @@ def report(usage, results, name, read, print_targets, page, write_plots, many=Fa
     print_targets(run)
     if folder is None:
         return
+    text = page(run)
     with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-        f.write(page(run))
+        f.write(text)
     if plots:
         write_plots(run, folder)
     print(f"\nwrote {os.path.join(folder, name)}" + (" and its plots" if plots else ""))
