@@ -112,7 +112,7 @@ uint64_t sized(uint64_t n)
 size_t set_sizes(uint64_t out[3])
 {
     const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    const size_t most = settings.counting || settings.quick ? 1 : memory < 8e9 ? 2 : 3;
+    const size_t most = settings.counting || settings.quick ? 1 : memory < 12e9 ? 2 : 3;
     for (size_t i = 0; i < most; i++) {
         static const uint64_t sizes[3] = {1000000, 10000000, 100000000};
         out[i] = sized(sizes[i]);
