@@ -69,6 +69,7 @@ static void check_answers(const struct lane *l, uint64_t yes)
 static double one_round(struct lane *l, double *instructions)
 {
     double spent = 0, count = 0;
+    uint64_t all_yes = 0;
     if (l->before != NULL) l->before(l);
     if (settings.counting) l->steps = 1;
     for (uint64_t step = 0; step < l->steps; step++) {
@@ -80,8 +81,10 @@ static double one_round(struct lane *l, double *instructions)
         count += instructions_now() - first;
         spent += l->spent != 0 ? l->spent : end - start;
         check_answers(l, yes);
+        all_yes += yes;
     }
     const double operations = (double)(l->steps * l->per_step);
+    if (strcmp(l->row.op, "negative") == 0) l->row.fpr = (double)all_yes / operations;
     /* Other threads than this one are not counted. */
     *instructions = l->row.threads > 1 || l->spent != 0 ? NAN : count / operations;
     return 1e9 * spent / operations;

@@ -134,9 +134,11 @@ def by_size(calls, group):
         found.setdefault((r["kind"], op_text(r), r["mode"]), {})[r["n"]] = r
     if not found:
         return NOTHING
-    rows = [(*name, *(cell(calls, at.get(n)) for n in sizes), instructions(calls, at[min(at)]))
+    rows = [(*name, *(cell(calls, at.get(n)) for n in sizes), instructions(calls, at[min(at)]),
+             "" if at[min(at)]["fpr"] is None else f"{100 * at[min(at)]['fpr']:.2f}")
             for name, at in found.items()]
-    return table(("kind", "call", "", *(f"{count(n)}, ns" for n in sizes), "instructions"), rows)
+    return table(("kind", "call", "", *(f"{count(n)}, ns" for n in sizes), "instructions",
+                  f"FPR %, {count(sizes[0])}"), rows)
 
 
 def plain(calls, group, unit="ns", scale=1):

@@ -177,6 +177,7 @@ static void put_call(FILE *f, const struct row *r)
     fprintf(f, ", \"counter\": %s", isnan(r->instructions) ? "null" : "\"perf\"");
     put_count(f, "operations", r->operations);
     put_number(f, "allocations", r->allocations);
+    put_number(f, "fpr", r->fpr);
     fputc('}', f);
 }
 

@@ -19,7 +19,8 @@ BENCH = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve() 
 GROUPS = ("single", "urls", "updates", "bulk", "columns", "encodings", "threads", "shared",
           "windows", "plans", "memory")
 FIELDS = {"group", "kind", "op", "mode", "key_type", "n", "threads", "repetitions", "bytes", "rate",
-          "ns", "min_ns", "instructions", "shared", "counter", "operations", "allocations"}
+          "ns", "min_ns", "instructions", "shared", "counter", "operations", "allocations",
+          "fpr"}
 
 # Two peers: a set that has room for every key, and a sketch that counts nothing. With LOSES it
 # forgets a key.
@@ -118,6 +119,8 @@ def check_rows(rows):
         assert r["n"] > 0 and r["threads"] in (1, 2), r
         assert r["instructions"] is None or r["instructions"] > 0, r
         assert (r["counter"] is None) == (r["instructions"] is None), r
+        assert (r["fpr"] is not None) == (r["op"] == "negative"), r
+        assert r["kind"] != "set" or r["op"] != "negative" or r["fpr"] == 0, r
         if r["group"] == "memory":
             assert r["ns"] is None and r["bytes"] > 0 and r["allocations"] >= 0, r
         else:
