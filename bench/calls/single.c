@@ -194,12 +194,30 @@ static void add_peer(struct lanes *l, const struct batch_of_keys *k, const struc
     }
 }
 
+/* What the loop itself takes, with a call that returns at once. */
+static __attribute__((noinline)) bool return_at_once(void *it, const void *key, size_t len)
+{
+    __asm__ volatile("" : : "r"(it), "r"(key), "r"(len));
+    return false;
+}
+
+BENCH_LOOP(empty, calls, return_at_once)
+
+static void add_nothing(struct lanes *l, const struct batch_of_keys *k)
+{
+    struct lane *lane = add_lane(l, k, "nothing", "call", false, NULL);
+    lane->loop = empty_calls;
+    lane->keys = k->present;
+    lane->per_step = k->queries;
+}
+
 static void measure_size(const char *group, const char *title, uint64_t n, size_t len, size_t kinds)
 {
     struct lanes l = {NULL, 0};
     struct batch_of_keys k = keys_for(group, n, len);
     for (size_t i = 0; i < kinds; i++) add_tamis(&l, &k, KINDS + i);
     for (size_t i = 0; peer_at(i) != NULL; i++) add_peer(&l, &k, peer_at(i));
+    add_nothing(&l, &k);
     race(&l, title);
     drop_keys(&k);
 }

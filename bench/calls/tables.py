@@ -6,7 +6,8 @@ NOTHING = "Not in this run."
 GROUPS = ("single", "urls", "updates", "bulk", "columns", "encodings", "threads", "shared",
           "windows", "plans", "memory")
 NAME = ("group", "kind", "op", "mode", "key_type", "n", "threads", "rate")
-OURS = {"blocked", "bloom", "cuckoo", "fuse", "ribbon", "count-min", "count-sketch", "tally", "top"}
+OURS = {"blocked", "bloom", "cuckoo", "fuse", "ribbon", "count-min", "count-sketch", "tally", "top",
+        "nothing"}
 OPS = {"positive": "query, present", "negative": "query, absent"}
 
 PAGE = """## Single calls
@@ -19,8 +20,8 @@ integers. Before a round, other keys are queried, so that a filter is in the cac
 Adds start with an empty filter. At most 2 M keys are added, to a cuckoo filter up to 7/8 of its
 room. Peers are libbloom and the libraries that `TAMIS_BENCH_PEER` names (bench/common/peer.h).
 *instructions* are counted by the processor, or by callgrind with 20,000 keys if the processor hides
-its counters; callgrind runs the AVX2 code. An arrow separates a run of an older version on the same
-machine, on its left, from this one.
+its counters; callgrind runs the AVX2 code. *nothing* is the loop with a call that returns at once.
+An arrow separates a run of an older version on the same machine, on its left, from this one.
 
 {call_targets}
 
@@ -191,9 +192,12 @@ def single_targets(calls):
         for i, goal in enumerate(goals):
             row = calls.one("single", kind, op, "independent", i)
             yield (f"{kind}, single {OPS.get(op, op)}, {(1, 10, 100)[i]} M, ns", goal, value(row))
+    loop = value(calls.one("single", "nothing", "call", "independent", 0), "instructions") or 0
     for kind, op, goal in COUNTS:
         row = calls.one("single", kind, op, "independent", 0)
-        yield (f"{kind}, single {OPS.get(op, op)}, instructions", goal, value(row, "instructions"))
+        counted = value(row, "instructions")
+        yield (f"{kind}, single {OPS.get(op, op)}, instructions without the loop", goal,
+               None if counted is None else counted - loop)
     for op, goal in (("add", 11), ("positive", 10)):
         row = calls.one("urls", "blocked", op, "independent")
         yield f"blocked, single {OPS.get(op, op)}, URLs of 54 bytes, 1 M, ns", goal, value(row)

@@ -138,6 +138,7 @@ def check_promises(rows):
     sizes = sorted({r["n"] for r in rows if r["group"] == "single"})
     assert len(sizes) >= 2, sizes
     for n in sizes:
+        has(group="single", kind="nothing", op="call", n=n)
         for mode in ("independent", "dependent"):
             for op in ("positive", "negative"):
                 for kind in ("blocked", "bloom", "cuckoo", "fuse", "ribbon", "set"):
