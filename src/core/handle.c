@@ -69,6 +69,7 @@ void tamis_close(tamis *t)
     if (t == NULL) return;
     const tamis_memory *memory = t->memory;
     tamis__noise_drop(t);
+    tamis__older_drop(t);
     for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
         tamis__free(memory, t->body.sections[i].cells);
     if (t->close_file != NULL) t->close_file(t);

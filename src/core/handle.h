@@ -44,6 +44,9 @@ struct tamis {
     /* For sketches, see noise.h. It comes after the fields that copies have, because it may change
      * while other threads read. */
     struct noise *noise;
+    /* Windows of sketches: what the noise of the older generations adds up to, or NULL. It is kept
+     * and shared between threads like `noise`. See frequency/window_of_counts.c. */
+    struct older *older;
     /* In a shared handle: protects `noise`, and the generation together with `changed`. */
     uint8_t lock;
 };

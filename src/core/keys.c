@@ -302,8 +302,8 @@ tamis_status tamis_remove_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t 
 static void rotate_times(tamis *t, uint64_t times)
 {
     const uint64_t most = tamis__generations(&t->body);
+    tamis__noise_rotate(t, times);
     for (uint64_t i = 0; i < times && i < most; i++) t->kind->rotate(&t->body);
-    tamis__noise_drop(t);
     tamis__sum_totals(t);
 }
 

@@ -206,6 +206,12 @@ struct listed {
     struct known known;
 };
 
+/* An item that may belong in a list. */
+struct listable {
+    uint64_t slot, hash;
+    int64_t most;
+};
+
 enum {
     TAMIS__MULTISET = 1,        /* every add counts as an item, not only that of a new key */
     TAMIS__MISSES = 2,          /* a "no" can be wrong */
@@ -259,6 +265,10 @@ struct sketch_ops {
     bool (*listed)(const struct body *b, uint64_t slot, struct listed *out);
     uint64_t (*slot_of)(const struct body *b, tamis_hash h);
     int64_t (*unlisted)(const struct body *b);
+    /* All items, in the order of their places, with the most that each count can be. Returns an
+     * array of *n, which the caller frees, or NULL if there is not enough memory. NULL: every place
+     * has to be looked at. */
+    struct listable *(*listables)(const struct body *b, uint64_t *n);
 };
 
 /* What only sealed kinds have. They collect hashes (sealed/collect.h) until they are sealed. */

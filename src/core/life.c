@@ -256,6 +256,7 @@ tamis_status tamis_clear(tamis *t)
     t->changed = true;
     memset(&t->watch, 0, sizeof t->watch);
     tamis__noise_drop(t);
+    tamis__older_drop(t);
     return TAMIS_OK;
 }
 

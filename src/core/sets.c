@@ -97,6 +97,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     s = into->kind->merge(&into->body, &from->body);
     if (s != TAMIS_OK) return tamis__refuse(why, s);
     tamis__noise_drop(into);
+    tamis__older_drop(into);
     if ((into->kind->traits & TAMIS__SECTION_TOTALS) != 0)
         tamis__sum_totals(into);
     else

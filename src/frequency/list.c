@@ -55,14 +55,28 @@ static void list_sort(tamis_heavy *list_list, size_t n)
     }
 }
 
-/* Writes the first n items whose count may be `weight` or more, and returns how many there are. */
+/* Writes the first n items whose count may be `weight` or more, and returns how many there are. An
+ * estimate is never above the count. So an item whose count can at most be below the last estimate
+ * of a full list is not looked up. */
 static size_t list_list(const tamis *t, const struct noise *noise, int64_t weight, tamis_heavy *out,
                         size_t n)
 {
     size_t found = 0, held = 0;
-    for (uint64_t i = 0; i < t->sketch->slots(&t->body); i++) {
+    uint64_t slots = t->sketch->slots(&t->body);
+    struct listable *some =
+        t->sketch->listables != NULL ? t->sketch->listables(&t->body, &slots) : NULL;
+    if (some == NULL) slots = t->sketch->slots(&t->body);
+    for (uint64_t i = 0; i < slots; i++) {
         struct listed one;
-        if (!t->sketch->listed(&t->body, i, &one) || one.count < weight) continue;
+        if (some != NULL && some[i].most < weight) continue;
+        if (some != NULL && weight <= 0 && held == n &&
+            (n == 0 || some[i].most < out[0].count.estimate)) {
+            found++;
+            continue;
+        }
+        if (!t->sketch->listed(&t->body, some != NULL ? some[i].slot : i, &one) ||
+            one.count < weight)
+            continue;
         found++;
         if (n == 0) continue;
         tamis_heavy h = {.item = one.item, .length = one.length, .hash = one.hash};
@@ -74,6 +88,7 @@ static size_t list_list(const tamis *t, const struct noise *noise, int64_t weigh
         if (noise != NULL) h.count = tamis__interval(t, noise, one.count, one.known);
         list_put(out, &held, n, &h);
     }
+    tamis__free(t->memory, some);
     list_sort(out, held);
     return found;
 }

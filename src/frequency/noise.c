@@ -4,9 +4,7 @@
 #include "../core/memory.h"
 #include "../core/stripes.h"
 
-/* With so many samples, the share of keys within the 99 % quantile has a standard deviation of 0.08
- * percentage points. */
-#define SAMPLES 16384u
+#define SAMPLES TAMIS__SAMPLES
 #define KEPT 1024u
 #define EVERY (SAMPLES / KEPT)
 #define STALE_SHIFT 7
@@ -82,12 +80,10 @@ static void noise_count_group(void *sampling, const struct batch *group, size_t 
 #define HASHED (SAMPLES / 2)
 static void sample(const tamis *t, tamis_hash *room, int64_t *out)
 {
-    uint64_t state = UINT64_C(0x7461a15c6e6f6973);
-    for (size_t at = 0; at < SAMPLES; at += HASHED) {
-        for (size_t i = 0; i < HASHED; i++) {
-            room[i].lo = tamis__remix(state += UINT64_C(0x9e3779b97f4a7c15));
-            room[i].hi = tamis__remix(state += UINT64_C(0x9e3779b97f4a7c15));
-        }
+    uint64_t state = TAMIS__FIRST_SAMPLE;
+    const bool sampled = tamis__sample_window(t, out);
+    for (size_t at = sampled ? SAMPLES : 0; at < SAMPLES; at += HASHED) {
+        for (size_t i = 0; i < HASHED; i++) room[i] = tamis__next_sample(&state);
         const struct keys in = {.hashes = room, .n = HASHED};
         struct sampling s = {t, out + at};
         tamis__bulk_count(t, &in, noise_count_group, &s);

@@ -22,11 +22,13 @@
 #include "../core/generations.h"
 #include "../core/memory.h"
 #include "../image/image.h"
+#include "noise.h"
 #include "signed_counters.h"
 
 #ifdef TAMIS__WINDOWS_OF_SKETCHES
 
-#define MOST_PARTS 3u /* sections of a generation */
+#define MOST_PARTS 3u                 /* sections of a generation */
+#define SAMPLES_AHEAD_FROM (1u << 20) /* smaller tables are in the caches */
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
@@ -228,6 +230,173 @@ static int64_t window_of_counts_unlisted(const struct body *b)
     return all;
 }
 
+/* Finds the item with this hash, or the place for it, in an index of a power of two. */
+static uint32_t *find_listable(uint32_t *index, uint64_t size, const struct listable *all,
+                               uint64_t hash)
+{
+    uint64_t at = tamis__remix(hash) & (size - 1);
+    while (index[at] != 0 && all[index[at] - 1].hash != hash) at = (at + 1) & (size - 1);
+    return &index[at];
+}
+
+/* The items of one generation. In a generation that does not list an item, its count is at most
+ * what that one does not list. So `most` begins with the sum of this over all generations. */
+static uint64_t add_listables(const struct body *b, uint32_t generation, int64_t unlisted,
+                              struct listable *all, uint64_t n, uint32_t *index, uint64_t size)
+{
+    const struct body one = tamis__generation_at(b, generation);
+    const struct sketch_ops *inner = tamis__inner(b)->sketch;
+    const uint64_t each = inner->slots(&one);
+    const int64_t less = inner->unlisted(&one);
+    for (uint64_t slot = 0; slot < each; slot++) {
+        struct listed item;
+        if (!inner->listed(&one, slot, &item)) continue;
+        uint32_t *place = find_listable(index, size, all, item.hash);
+        if (*place == 0) {
+            all[n++] = (struct listable){slot + generation * each, item.hash, unlisted};
+            *place = (uint32_t)n;
+        }
+        struct listable *c = &all[*place - 1];
+        if (unlisted == INT64_MAX || c->most == INT64_MAX) continue; /* nothing is known */
+        c->most = window_of_counts_sum(c->most - less, item.count);
+    }
+    return n;
+}
+
+static struct listable *window_of_counts_listables(const struct body *b, uint64_t *n)
+{
+    const uint64_t slots = window_of_counts_slots(b);
+    uint64_t size = 16;
+    while (size < 2 * slots) size *= 2;
+    struct listable *all = tamis__alloc_unset(b->memory, slots * sizeof *all);
+    uint32_t *index = slots < UINT32_MAX ? tamis__alloc(b->memory, size * sizeof *index) : NULL;
+    *n = 0;
+    if (all == NULL || index == NULL) {
+        tamis__free(b->memory, all);
+        tamis__free(b->memory, index);
+        return NULL;
+    }
+    const int64_t unlisted = window_of_counts_unlisted(b);
+    for (uint32_t i = 0; i < tamis__generations(b); i++)
+        *n = add_listables(b, i, unlisted, all, *n, index, size);
+    tamis__free(b->memory, index);
+    return all;
+}
+
+/* --- The noise of older generations ----------------------------------------------------------- */
+
+/* The noise of a window is measured again after each rotation, and a count asks every generation.
+ * But only the newest one changes between rotations. So the counts of the samples in all others are
+ * kept, added up. A rotation takes those in the oldest away, and adds those in the newest. */
+struct older {
+    uint32_t unused; /* rotations since the last measurement */
+    int64_t sums[TAMIS__SAMPLES];
+};
+
+/* Sums of 256 counts up to this cannot overflow. With larger counts, saturated ones among them, no
+ * sums are kept. */
+#define MOST_SUMMED (INT64_C(1) << 54)
+
+/* Empty generations are frequent, and quickly recognized. */
+static bool window_of_counts_empty(const struct body *one)
+{
+    for (uint32_t i = 0; i < one->count; i++) {
+        const struct section *s = &one->sections[i];
+        if (s->cells[0] != 0 || memcmp(s->cells, s->cells + 1, (size_t)s->length - 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Adds sign times the counts of the samples in a generation. False: some count is too large. */
+static bool sum_samples(const struct body *b, uint32_t generation, int64_t sign, int64_t *sums)
+{
+    const struct body one = tamis__generation_at(b, generation);
+    const struct sketch_ops *sketch = tamis__inner(b)->sketch;
+    const bool large = one.sections->length >= SAMPLES_AHEAD_FROM;
+    tamis_hash hashes[2][TAMIS__MOST_BATCH];
+    int64_t counts[TAMIS__MOST_BATCH];
+    uint64_t state = TAMIS__FIRST_SAMPLE;
+    if (window_of_counts_empty(&one)) return true;
+    for (size_t i = 0; i < TAMIS__MOST_BATCH; i++) hashes[0][i] = tamis__next_sample(&state);
+    for (size_t at = 0; at < TAMIS__SAMPLES; at += TAMIS__MOST_BATCH) {
+        const size_t now = at / TAMIS__MOST_BATCH % 2;
+        for (size_t i = 0; i < TAMIS__MOST_BATCH; i++)
+            hashes[now ^ 1][i] = tamis__next_sample(&state);
+        const struct batch keys = {
+            .hashes = hashes[now], .n = TAMIS__MOST_BATCH, .ahead = large ? hashes[now ^ 1] : NULL};
+        sketch->count(&one, &keys, counts);
+        for (size_t i = 0; i < TAMIS__MOST_BATCH; i++) {
+            if (counts[i] > MOST_SUMMED || counts[i] < -MOST_SUMMED) return false;
+            sums[at + i] += sign * counts[i];
+        }
+    }
+    return true;
+}
+
+/* Returns the sums, which it makes if there are none, or NULL. *made is set if they have to be
+ * freed by the caller, because another thread was first. */
+static struct older *older_of(const tamis *t, struct older **made)
+{
+    struct older **place = (struct older **)(uintptr_t)&t->older;
+    struct older *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    *made = NULL;
+    if (found != NULL) return found;
+    struct older *mine = tamis__alloc(t->memory, sizeof *mine);
+    for (uint32_t i = 1; mine != NULL && i < tamis__generations(&t->body); i++) {
+        if (sum_samples(&t->body, i, 1, mine->sums)) continue;
+        tamis__free(t->memory, mine);
+        mine = NULL;
+    }
+    if (mine == NULL) return NULL;
+    if (!__atomic_compare_exchange_n(place, &found, mine, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        *made = mine;
+    return mine;
+}
+
+bool tamis__sample_window(const tamis *t, int64_t *out)
+{
+    struct older *made;
+    if (t->kind->rotate == NULL) return false;
+    struct older *older = older_of(t, &made);
+    if (older == NULL) return false;
+    __atomic_store_n(&older->unused, 0, __ATOMIC_RELAXED);
+    memcpy(out, older->sums, sizeof older->sums);
+    const bool fits = sum_samples(&t->body, 0, 1, out);
+    tamis__free(t->memory, made);
+    return fits;
+}
+
+void tamis__older_drop(tamis *t)
+{
+    if (t->older == NULL) return;
+    tamis__free(t->memory, t->older);
+    t->older = NULL;
+}
+
+/* To keep the sums through a rotation takes as long as to count two generations. */
+void tamis__noise_rotate(tamis *t, uint64_t times)
+{
+    const uint32_t n = tamis__generations(&t->body);
+    struct older *older = t->older;
+    tamis__noise_drop(t);
+    if (older == NULL) return;
+    if (times > n / 4 || older->unused > n / 4) {
+        tamis__older_drop(t);
+        return;
+    }
+    for (uint32_t i = 0; i < times; i++, older->unused++) {
+        /* The first of these rotations takes the newest generation along, the others an empty
+         * one. */
+        if (!sum_samples(&t->body, n - 1 - i, -1, older->sums) ||
+            (i == 0 && !sum_samples(&t->body, 0, 1, older->sums))) {
+            tamis__older_drop(t);
+            return;
+        }
+    }
+}
+
 /* --- Merging ---------------------------------------------------------------------------------- */
 
 static void copy_cells(const struct body *b, uint8_t *room, bool back)
@@ -284,9 +453,21 @@ const struct sketch_ops *tamis__window_sketch(const struct kind *inner)
                                             .slots = window_of_counts_slots,
                                             .slot_of = window_of_counts_slot_of,
                                             .listed = window_of_counts_listed,
-                                            .unlisted = window_of_counts_unlisted};
+                                            .unlisted = window_of_counts_unlisted,
+                                            .listables = window_of_counts_listables};
     const struct sketch_ops *sketch = inner->sketch;
     if (sketch == NULL) return NULL;
     return sketch->listed != NULL ? &lists : sketch->two_sided ? &two_sided : &one_sided;
+}
+#else
+void tamis__noise_rotate(tamis *t, uint64_t times)
+{
+    (void)times;
+    tamis__noise_drop(t);
+}
+
+void tamis__older_drop(tamis *t)
+{
+    (void)t;
 }
 #endif
