@@ -66,6 +66,28 @@ static void same_lists(const tamis *t, const tamis *fresh)
     }
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The counts of the samples, as the window itself adds them up. */
+static void right_noise(const tamis *t)
+{
+    static int64_t counts[TAMIS__SAMPLES];
+    uint64_t state = TAMIS__FIRST_SAMPLE;
+    for (size_t i = 0; i < TAMIS__SAMPLES; i++) {
+        const tamis_hash h = tamis__next_sample(&state);
+        const struct batch one = {.hashes = &h, .n = 1};
+        t->sketch->count(&t->body, &one, &counts[i]);
+        if (counts[i] < 0) counts[i] = -counts[i];
+    }
+    qsort(counts, TAMIS__SAMPLES, sizeof *counts, by_value);
+    for (size_t i = 0; i < 1024; i++)
+        CHECK_THAT(t->noise->sorted[i], ==, counts[i * (TAMIS__SAMPLES / 1024) + 8]);
+}
+
 /* Everything that a window which was loaded from its image says. */
 static void same_as_loaded(const tamis *t)
 {
@@ -111,6 +133,7 @@ static void rotations_change_no_answer(void)
             epoch += round % 7 == 0 ? 3 : round % 8 == 0 ? 2 : 1;
             CHECK_OK(tamis_rotate_to(t, epoch, NULL));
             if (round % 4 != 3) ask(t);
+            if (round % 4 == 2) right_noise(t);
         }
         CHECK(t->older != NULL);
         tamis_close(t);
@@ -152,12 +175,14 @@ static void huge_counts_are_added_up_anew(void)
         uint64_t state = k;
         for (unsigned round = 0; round < 10; round++) {
             add_some(t, 200, &state);
-            for (uint64_t key = 0; key < 3000 && round == 3; key++) {
-                CHECK_OK(tamis_add_weight(t, &key, sizeof key, INT64_MAX / 4000, NULL));
+            for (uint64_t key = 0; key < 3000 && (round == 3 || round == 5); key++) {
+                CHECK_OK(tamis_add_weight(t, &key, sizeof key, INT64_MAX / 2, NULL));
             }
             ask(t);
+            right_noise(t);
             CHECK_OK(tamis_rotate(t, NULL));
             ask(t);
+            right_noise(t);
         }
         tamis_close(t);
     }
