@@ -25,7 +25,7 @@ extern "C" {
 /* Opens an image in place like tamis_view, but at any alignment and without allocating: the handle
  * is in `room`, at any alignment as well. Both must stay unchanged until the handle is no longer
  * used; tamis_close is allowed, but not needed. *needed, unless NULL, becomes the size of the room
- * for this image: about 1300 bytes, plus 0.012 % of the image. If the room is smaller (it may be
+ * for this image: about 1100 bytes, plus 0.012 % of the image. If the room is smaller (it may be
  * NULL if its size is 0), the call fails with TAMIS_ENOMEM. A call on this handle that needs memory
  * fails with TAMIS_ENOMEM: tamis_copy, tamis_count, tamis_write. The options memory, key,
  * scratch_bytes, threads and temp_dir must not be set (TAMIS_EINVAL); use shared_key for a secret

@@ -41,12 +41,12 @@ static void arena_free(void *ctx, void *p)
     (void)p;
 }
 
-/* The room that the arena and the four blocks of tamis__image_read take. */
+/* The room that the arena and the three blocks of tamis__image_read take. */
 static uint64_t room_for(const void *image, size_t size)
 {
-    uint64_t blocks[4], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
+    uint64_t blocks[3], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
     if (!tamis__image_blocks(image, size, blocks)) return sum; /* it is refused before any block */
-    for (int i = 0; i < 4; i++) sum += arena_round((size_t)tamis__alloc_bytes(blocks[i]));
+    for (int i = 0; i < 3; i++) sum += arena_round((size_t)blocks[i]);
     return sum;
 }
 

@@ -53,7 +53,7 @@ static void known_facts(const tamis *t, tamis_facts *out)
     out->items = tamis__items(t);
     out->epoch = __atomic_load_n(&t->epoch, __ATOMIC_RELAXED);
     out->encoding = tamis__encoding(t->stated);
-    out->key_width = (uint32_t)t->key_len;
+    out->key_width = t->key_len;
     if (tamis__sketch(t) != NULL) {
         tamis__sketch_facts(t, out);
         return;

@@ -11,7 +11,7 @@
 static void free_handle(tamis *t)
 {
     tamis__key_leave(t->key);
-    tamis__free(t->memory, t);
+    tamis__free_plain(t->memory, t);
 }
 
 /* Sets the key of the options, which may have none. False: not enough memory. */
@@ -25,7 +25,7 @@ static bool take_secret(tamis *t, const tamis_options *o)
 tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections)
 {
     const tamis_memory *memory = o->memory;
-    tamis *t = tamis__alloc(memory, sizeof *t);
+    tamis *t = tamis__alloc_plain(memory, tamis__handle_bytes(sections));
     if (t == NULL) return NULL;
     t->kind = kind;
     t->memory = memory;
@@ -34,9 +34,8 @@ tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sect
     t->body.max_bytes = o->max_bytes;
     t->body.threads = o->threads;
     t->body.count = sections;
-    t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
-    if (t->body.sections == NULL || !take_secret(t, o)) {
-        tamis__free(memory, t->body.sections);
+    t->body.sections = t->sections;
+    if (!take_secret(t, o)) {
         free_handle(t);
         return NULL;
     }
@@ -77,6 +76,6 @@ void tamis_close(tamis *t)
     tamis__free(memory, t->body.locks);
     tamis__free(memory, t->body.stripes);
     tamis__gate_free(t->body.gate, memory);
-    tamis__free(memory, t->body.sections);
+    if (t->body.apart) tamis__free(memory, t->body.sections);
     free_handle(t);
 }

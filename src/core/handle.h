@@ -11,30 +11,30 @@
 
 struct tamis {
     struct single single; /* chosen by tamis__choose */
-    const struct kind *kind;
-    const struct sketch_ops *sketch; /* NULL: not a sketch. Use tamis__sketch to read it. */
-    const tamis_memory *memory;
     struct body body;
-    uint64_t scratch_bytes; /* for bulk.c */
-    size_t key_len;         /* the length that every key must have; 0: any */
-    bool any_key;           /* key_len is 0 and the hasher is usable: all that the fast path asks */
     struct hasher hasher;
-    struct tamis_key *key;  /* NULL: none was given */
-    uint64_t items;         /* 0 in a sketch */
-    int64_t weight;         /* sketches: the sum of all weights */
-    uint64_t planned_items; /* at least 1; in a sketch without meaning */
-    double planned_fpr;     /* 0 in a sketch */
-    double planned_error;   /* sketches: the error bound, as a share of the weight; 1: no bound */
-    uint64_t generation;    /* of the file the content came from; 0: none */
-    uint64_t epoch;         /* windows: of tamis_rotate_to; 0: none */
-    bool changed;           /* since then, so that the content belongs to the next generation */
-    bool steady;            /* TAMIS_STEADY */
+    uint64_t items; /* 0 in a sketch */
+    bool changed;   /* since `generation`, so that the content belongs to the next one */
+    bool any_key;   /* key_len is 0 and the hasher is usable: all that the general functions ask */
+    bool steady;    /* TAMIS_STEADY */
     bool items_estimated;
     bool strict, sealed;
     bool read_only; /* sealed, or the cells must not be changed, or written by a newer version */
     bool newer;     /* written by a newer version, whose rules are not known: never written again */
     bool borrowed;  /* the cells belong to a mapping or to the caller */
-    uint32_t stated; /* the encoding of the keys and their width: see encoding.h; 0: not stated */
+    uint32_t key_len; /* the length that every key must have; 0: any */
+    uint32_t stated;  /* the encoding of the keys and their width: see encoding.h; 0: not stated */
+    const struct kind *kind;
+    const struct sketch_ops *sketch; /* NULL: not a sketch. Use tamis__sketch to read it. */
+    const tamis_memory *memory;
+    uint64_t scratch_bytes;  /* for bulk.c */
+    struct tamis_key *key;   /* NULL: none was given */
+    int64_t weight;          /* sketches: the sum of all weights */
+    uint64_t planned_items;  /* at least 1; in a sketch without meaning */
+    double planned_fpr;      /* 0 in a sketch */
+    double planned_error;    /* sketches: the error bound, as a share of the weight; 1: no bound */
+    uint64_t generation;     /* of the file the content came from; 0: none */
+    uint64_t epoch;          /* windows: of tamis_rotate_to; 0: none */
     struct hash_watch watch; /* statistics of the hashes that callers supplied */
 
     /* For file.c: the path that this handle came from, a lock, a mapping. */
@@ -49,6 +49,7 @@ struct tamis {
     struct older *older;
     /* In a shared handle: protects `noise`, and the generation together with `changed`. */
     uint8_t lock;
+    struct section sections[]; /* those of the body, until a seal makes more of them */
 };
 
 static inline uint64_t tamis__moved(const struct body *b)
@@ -96,6 +97,12 @@ static inline int64_t tamis__weight(const tamis *t)
 static inline bool tamis__keeps_items(const tamis *t)
 {
     return tamis__sketch(t) != NULL && tamis__sketch(t)->listed != NULL;
+}
+
+/* The size of a handle with this many sections. */
+static inline uint64_t tamis__handle_bytes(uint32_t sections)
+{
+    return sizeof(struct tamis) + (uint64_t)sections * sizeof(struct section);
 }
 
 /* Returns a handle with room for this many sections, and for a key if the options have one. Nothing

@@ -74,7 +74,6 @@ static inline void tamis__put_hash(uint8_t *to, tamis_hash h)
 struct body {
     struct section *sections;
     uint32_t count;
-    bool shared; /* several threads add and query at the same time */
     /* For blocked filters that are shared: see locked.h. NULL: the kernels without locks. */
     struct line_locks *locks;
     /* For shared kinds with TAMIS__STRIPED: the locks of the lines (stripes.h). Otherwise NULL. */
@@ -82,13 +81,13 @@ struct body {
     /* For shared windows: adds and queries enter it, and rotations close it (gate.h). Otherwise
      * NULL. */
     struct gate *gate;
-    /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
-    const tamis_memory *memory;
-    uint64_t max_bytes;
     /* For sealed kinds: the number of threads that the seal may use, and the file for hashes that
      * do not fit in memory (NULL: none). */
     uint32_t threads;
     struct spill *spill;
+    /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
+    const tamis_memory *memory;
+    uint64_t max_bytes;
     /* For windows of filters: an add starts a new generation when the newest one has this many
      * items. 0: never. */
     uint64_t turn_at;
@@ -97,10 +96,12 @@ struct body {
      * of the first section, so it need not visit all generations of a window. A rotation clears
      * `summed`. */
     uint64_t other_totals;
-    bool summed;
     /* For sketches: all weight that was added or taken away since the body was made, at most
      * TAMIS__MOST_WEIGHT. */
     uint64_t moved;
+    bool summed;
+    bool shared; /* several threads add and query at the same time */
+    bool apart;  /* the sections are a block of their own, not a part of the handle's */
 };
 
 /* Whether other threads may be adding and querying. WebAssembly has only one thread. */

@@ -75,15 +75,28 @@ void *tamis__alloc_unset(const tamis_memory *memory, uint64_t size)
     return alloc_block(memory, size, false);
 }
 
+void *tamis__alloc_plain(const tamis_memory *memory, uint64_t size)
+{
+    if (size > SIZE_MAX) return NULL;
+    unsigned char *p = memory_take(memory, (size_t)size, true);
+    if (p != NULL && memory != NULL && memory->zeroed == NULL) memset(p, 0, (size_t)size);
+    return p;
+}
+
+void tamis__free_plain(const tamis_memory *memory, void *p)
+{
+    if (memory != NULL)
+        memory->free(memory->ctx, p);
+    else
+        free(p);
+}
+
 void tamis__free(const tamis_memory *memory, void *p)
 {
     if (p == NULL) return;
     void *raw;
     memcpy(&raw, (unsigned char *)p - sizeof(void *), sizeof(void *));
-    if (memory != NULL)
-        memory->free(memory->ctx, raw);
-    else
-        free(raw);
+    tamis__free_plain(memory, raw);
 }
 
 /* --- Secrets ---------------------------------------------------------------------------------- */

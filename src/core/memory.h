@@ -10,6 +10,10 @@ void *tamis__alloc(const tamis_memory *memory, uint64_t size);
 /* The same with undefined contents, for memory that the caller overwrites at once. */
 void *tamis__alloc_unset(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
+/* The same, zeroed, for small things that need no alignment other than that of malloc, which takes
+ * 72 bytes less. Only what it returned may be freed so, and not NULL. */
+void *tamis__alloc_plain(const tamis_memory *memory, uint64_t size);
+void tamis__free_plain(const tamis_memory *memory, void *p);
 /* How much a caller's allocator is asked for, to allocate this size. */
 uint64_t tamis__alloc_bytes(uint64_t size);
 

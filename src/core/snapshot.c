@@ -37,6 +37,7 @@ void tamis__take_fields(tamis *copy, const tamis *t)
     if (t->body.gate != NULL) copy->items = tamis__sum_items(&copy->body);
     copy->weight = tamis__weight(copy);
     copy->body.spill = NULL;
+    copy->body.apart = false;
     copy->body.stripes = NULL;
     copy->body.locks = NULL;
     copy->body.gate = NULL;

@@ -432,13 +432,13 @@ static uint64_t metadata_room(uint64_t size, uint32_t count)
     return TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES + (size / CHUNK + count) * SUM_BYTES;
 }
 
-bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[4])
+bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[3])
 {
     if (size < TAMIS__HEADER_BYTES || check_start(image, size, NULL) != TAMIS_OK) return false;
     const uint32_t count = tamis__get32(image + H_SECTIONS);
-    blocks[0] = metadata_room(size, count);
-    blocks[1] = blocks[2] = (uint64_t)count * sizeof(struct section);
-    blocks[3] = sizeof(struct tamis);
+    blocks[0] = tamis__alloc_bytes(metadata_room(size, count));
+    blocks[1] = tamis__alloc_bytes((uint64_t)count * sizeof(struct section));
+    blocks[2] = tamis__handle_bytes(count);
     return true;
 }
 

@@ -38,9 +38,9 @@ struct source {
 tamis_status tamis__image_read(const struct source *src, const tamis_options *options,
                                bool in_place, tamis **out, tamis_error *why);
 
-/* The sizes of the blocks that tamis__image_read allocates for such an image in place. False: it
- * refuses the image before it allocates any. */
-bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[4]);
+/* The sizes of the blocks that tamis__image_read asks the caller's allocator for, for such an image
+ * in place. False: it refuses the image before it allocates any. */
+bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[3]);
 
 /* The root of an image's header, which identifies its content. False: these are not the first
  * TAMIS__HEADER_BYTES of an image. */

@@ -190,12 +190,13 @@ void tamis__say_maybe(const struct batch *keys, uint8_t *bits)
 
 bool tamis__replace_sections(struct body *b, const struct section *by, uint32_t count)
 {
-    struct section *sections = tamis__alloc(b->memory, count * sizeof *sections);
+    struct section *sections = b->sections;
+    if (count > b->count) sections = tamis__alloc(b->memory, count * sizeof *sections);
     if (sections == NULL) return false;
-    memcpy(sections, by, count * sizeof *sections);
     for (uint32_t i = 0; i < b->count; i++) tamis__free(b->memory, b->sections[i].cells);
-    tamis__free(b->memory, b->sections);
-    b->sections = sections;
+    if (sections != b->sections && b->apart) tamis__free(b->memory, b->sections);
+    b->apart = b->apart || sections != b->sections;
+    b->sections = memcpy(sections, by, count * sizeof *sections);
     b->count = count;
     tamis__assign_offsets(b);
     return true;

@@ -94,7 +94,7 @@ static void test_room_is_small(void)
         CHECK_OK(tamis_load(models[i].image.p, models[i].image.n, &o, &t, NULL));
         CHECK_OK(tamis_stat(t, &f));
         tamis_close(t);
-        if (f.sections == 1) CHECK(needed <= 1300 + models[i].image.n / 8192);
+        if (f.sections == 1) CHECK(needed <= 1100 + models[i].image.n / 8192);
     }
     free_models();
 }

@@ -1,0 +1,137 @@
+/* A handle is one block of memory besides its cells, and a small one, because programs keep a
+ * filter for each user, file or block of a table. */
+#include "../support/filters.h"
+#include "core/memory.h"
+
+#include <tamis/embed.h>
+
+/* What a handle with one section takes besides its cells, on a machine of 64 bits. */
+enum { MOST_BYTES = 464 };
+
+/* Counts what is allocated and not freed. The size is kept before each block. */
+struct counter {
+    tamis_memory memory;
+    size_t blocks, bytes;
+};
+
+static void *counted_alloc(void *ctx, size_t size)
+{
+    struct counter *c = ctx;
+    uint64_t *p = malloc(size + 16);
+    if (p == NULL) return NULL;
+    p[0] = size;
+    c->blocks++;
+    c->bytes += size;
+    return p + 2;
+}
+
+static void counted_free(void *ctx, void *p)
+{
+    struct counter *c = ctx;
+    uint64_t *block = (uint64_t *)p - 2;
+    c->blocks--;
+    c->bytes -= (size_t)block[0];
+    free(block);
+}
+
+static void counter_open(struct counter *c)
+{
+    *c = (struct counter){.memory = {.ctx = c, .alloc = counted_alloc, .free = counted_free}};
+}
+
+/* The cells of all sections are blocks of their own. */
+static void check_counts(const struct counter *c, size_t sections, uint64_t cells)
+{
+    const uint64_t in_cells = sections == 0 ? 0 : tamis__alloc_bytes(cells);
+    CHECK_THAT(c->blocks, ==, 1 + sections);
+    CHECK_THAT(c->bytes - in_cells, <=, MOST_BYTES);
+    CHECK_THAT(c->bytes, >, in_cells);
+}
+
+static uint64_t cells_of(const tamis *t)
+{
+    size_t n;
+    CHECK(tamis_raw_cells(t, &n) != NULL);
+    return n;
+}
+
+static void test_created(void)
+{
+    const uint32_t kinds[] = {TAMIS_BLOCKED, TAMIS_BLOOM, TAMIS_PARTITIONED, TAMIS_CUCKOO};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct counter c;
+        counter_open(&c);
+        const tamis_options o = {.struct_size = sizeof o, .memory = &c.memory};
+        const tamis_plan plan = plan_of(kinds[i], 100);
+        tamis *t, *copy;
+        CHECK_OK(tamis_create(&plan, &o, &t, NULL));
+        check_counts(&c, 1, cells_of(t));
+        CHECK_OK(tamis_add(t, "a", 1, NULL));
+        CHECK(tamis_may_contain(t, "a", 1));
+        check_counts(&c, 1, cells_of(t));
+        CHECK_OK(tamis_copy(t, &copy, NULL));
+        const struct counter both = c;
+        tamis_close(t);
+        check_counts(&c, 1, cells_of(copy));
+        CHECK_THAT(both.bytes, ==, 2 * c.bytes);
+        tamis_close(copy);
+        CHECK(c.blocks == 0 && c.bytes == 0);
+    }
+}
+
+/* A view has no cells of its own, and what was needed to check the image is freed. */
+static void test_opened(void)
+{
+    _Alignas(64) static uint8_t place[8192];
+    tamis *t = create_kind(TAMIS_BLOCKED), *view, *loaded;
+    struct bytes image = image_of(t);
+    struct counter c;
+    counter_open(&c);
+    const tamis_options o = {.struct_size = sizeof o, .memory = &c.memory};
+    CHECK(image.n <= sizeof place);
+    memcpy(place, image.p, image.n);
+    CHECK_OK(tamis_view(place, image.n, &o, &view, NULL));
+    check_counts(&c, 0, 0);
+    tamis_close(view);
+    CHECK_OK(tamis_load(image.p, image.n, &o, &loaded, NULL));
+    check_counts(&c, 1, cells_of(loaded));
+    tamis_close(loaded);
+    CHECK(c.blocks == 0);
+    tamis_close(t);
+    free(image.p);
+}
+
+/* A sealed filter of one section keeps its place; one of more sections has a block for them. */
+static void test_sealed_kinds(void)
+{
+    const uint32_t kinds[] = {TAMIS_FUSE, TAMIS_RIBBON, TAMIS_EXACT};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct counter c;
+        counter_open(&c);
+        const tamis_options o = {.struct_size = sizeof o, .memory = &c.memory};
+        tamis_plan plan = plan_of(kinds[i], 5000);
+        tamis *t, *copy, *again;
+        CHECK_OK(tamis_create(&plan, &o, &t, NULL));
+        for (uint64_t k = 0; k < 5000; k++) CHECK_OK(tamis_add(t, &k, sizeof k, NULL));
+        CHECK_OK(tamis_seal(t, NULL));
+        const size_t sections = facts_of(t).sections;
+        CHECK_THAT(c.blocks, ==, 1 + sections + (sections > 1));
+        /* Its copies have all in one block. */
+        CHECK_OK(tamis_copy(t, &copy, NULL));
+        CHECK_OK(tamis_copy(copy, &again, NULL));
+        tamis_close(t);
+        tamis_close(copy);
+        CHECK_THAT(c.blocks, ==, 1 + sections);
+        for (uint64_t k = 0; k < 5000; k++) CHECK(tamis_may_contain(again, &k, sizeof k));
+        tamis_close(again);
+        CHECK(c.blocks == 0 && c.bytes == 0);
+    }
+}
+
+static const struct test tests[] = {
+    {"created", test_created},
+    {"opened", test_opened},
+    {"sealed kinds", test_sealed_kinds},
+};
+
+TEST_MAIN(tests)
