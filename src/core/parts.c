@@ -2,6 +2,8 @@
 #include "../frequency/noise.h"
 #include "../image/image.h"
 #include "error.h"
+#include "gate.h"
+#include "single.h"
 #include "snapshot.h"
 
 #include <tamis/parts.h>
@@ -27,7 +29,9 @@ tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
     const tamis_options same = tamis__same_options(t);
     tamis *part = tamis__new(t->kind, &same, t->body.count);
     if (part == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    struct gate_slot *slot = tamis__gate_enter(t->body.gate);
     tamis__take_fields(part, t);
+    tamis__gate_leave(slot);
     part->body.shared = part->borrowed = part->read_only = false;
     part->generation = 0;
     if (!tamis__alloc_cells(part, true)) {
@@ -37,6 +41,7 @@ tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
     }
     part->body.moved = 0;
     empty(part);
+    tamis__choose(part);
     *out = part;
     return TAMIS_OK;
 }
