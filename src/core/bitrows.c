@@ -83,16 +83,19 @@ void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
     tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->hashes, keys->n);
 }
 
-static void prefetch_ahead(const struct body *b, const struct batch *keys)
+/* Prefetches the first probes of the keys that follow, at most `most`. */
+static void prefetch_ahead(const struct body *b, const struct batch *keys, uint32_t most)
 {
-    const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
-    tamis__rows_prefetch(b, &ahead);
+    struct probes p = probes_of(b);
+    if (keys->ahead == NULL) return;
+    if (p.k > most) p.k = most;
+    tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->ahead, keys->n);
 }
 
 tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     (void)done;
-    if (keys->ahead != NULL) prefetch_ahead(b, keys);
+    prefetch_ahead(b, keys, UINT32_MAX);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
     return TAMIS_OK;
@@ -123,7 +126,7 @@ void tamis__rows_add_within(struct body *b, struct range r, const tamis_hash *h,
 
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    if (keys->ahead != NULL) prefetch_ahead(b, keys);
+    prefetch_ahead(b, keys, b->shared ? UINT32_MAX : TAMIS__FIRST_PROBES);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
 }

@@ -271,42 +271,121 @@ AVX512 static inline void avx512_aim(const struct prober *r, tamis_hash h, uint6
     }
 }
 
-AVX512 static void avx512_probe_query(const uint8_t *rows, const struct probes *p,
-                                      const tamis_hash *h, size_t n, uint8_t *bits)
+#define AVX512_POPCNT __attribute__((target("avx512f,avx512dq,avx512vl,popcnt")))
+
+/* A query tests so many keys at a time, a bit of a word each. */
+#define ASKED 64u
+
+/* Where one probe each of eight keys falls. */
+AVX512 static inline __m512i probe_of_eight(const struct probes *p, __m512i x, uint32_t j)
 {
-    if (n < 4) { /* too few to pay for the powers */
-        tamis__probe_query(rows, p, h, n, bits);
-        return;
+    const __m512i m = _mm512_set1_epi64((long long)p->m);
+    const __m512i in_row = p->m >> 32 == 0 ? mulhi_short(x, m) : mulhi(x, m);
+    return _mm512_add_epi64(in_row, _mm512_set1_epi64((long long)(j * p->stride)));
+}
+
+AVX512 static inline __m512i next_of_eight(__m512i x, __m512i hi)
+{
+    const __m512i c = _mm512_set1_epi64((long long)TAMIS__PROBE_MULTIPLIER);
+    return _mm512_add_epi64(_mm512_mullo_epi64(x, c), hi);
+}
+
+/* Eight keys of a query: the next probes, and the keys whose bits were all set so far. */
+struct asked {
+    __m512i x, hi;
+    __mmask8 all;
+};
+
+AVX512 static inline void test_probes(const uint8_t *rows, const struct probes *p, uint32_t from,
+                                      uint32_t to, struct asked *a)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    for (uint32_t j = from; j < to; j++) {
+        const __m512i at = probe_of_eight(p, a->x, j);
+        const __m512i words = gather(rows, _mm512_srli_epi64(at, 6));
+        a->all = _mm512_mask_test_epi64_mask(a->all, words, _mm512_rolv_epi64(one, at));
+        a->x = next_of_eight(a->x, a->hi);
     }
-    struct prober r;
-    prober_open(&r, p);
+}
+
+/* The keys that passed their first probes, side by side, and their numbers. */
+struct passed {
+    uint64_t x[ASKED + 8], hi[ASKED + 8], number[ASKED + 8];
+    size_t n;
+};
+
+AVX512_POPCNT static inline void passed_add(struct passed *s, const struct asked *a, size_t first)
+{
+    const __m512i number = _mm512_add_epi64(_mm512_set1_epi64((long long)first),
+                                            _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+    _mm512_storeu_si512(s->x + s->n, _mm512_maskz_compress_epi64(a->all, a->x));
+    _mm512_storeu_si512(s->hi + s->n, _mm512_maskz_compress_epi64(a->all, a->hi));
+    _mm512_storeu_si512(s->number + s->n, _mm512_maskz_compress_epi64(a->all, number));
+    s->n += (size_t)_mm_popcnt_u32(a->all);
+}
+
+/* Tests the other probes of those keys. Returns the ones that pass, by their numbers. */
+AVX512 static inline uint64_t test_others(const uint8_t *rows, const struct probes *p,
+                                          const struct passed *s)
+{
+    __m512i answers = _mm512_setzero_si512();
+    for (size_t i = 0; i < s->n; i += 8) {
+        struct asked a = {_mm512_loadu_si512(s->x + i), _mm512_loadu_si512(s->hi + i), 0xff};
+        if (s->n - i < 8) a.all = (__mmask8)((1u << (s->n - i)) - 1);
+        a.x = _mm512_maskz_mov_epi64(a.all, a.x); /* any probes that are within the rows */
+        a.hi = _mm512_maskz_mov_epi64(a.all, a.hi);
+        test_probes(rows, p, TAMIS__FIRST_PROBES, p->k, &a);
+        const __m512i bit =
+            _mm512_rolv_epi64(_mm512_set1_epi64(1), _mm512_loadu_si512(s->number + i));
+        answers = _mm512_mask_or_epi64(answers, a.all, answers, bit);
+    }
+    return (uint64_t)_mm512_reduce_or_epi64(answers);
+}
+
+/* Answers eight keys or more, at most ASKED. */
+AVX512_POPCNT static uint64_t query_asked(const uint8_t *rows, const struct probes *p,
+                                          const tamis_hash *h, size_t n)
+{
+    struct passed s;
+    uint64_t answers = 0;
+    s.n = 0;
     for (size_t i = 0; i < n; i += 8) {
-        uint64_t at[8][64];
-        unsigned answers = 0;
-        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        for (unsigned l = 0; l < few; l++) avx512_aim(&r, h[i + l], at[l]);
-        for (unsigned l = 0; l < few; l++) {
-            unsigned all = 1;
-            for (uint32_t j = 0; j < r.k; j++)
-                all &= (unsigned)rows[at[l][j] >> 3] >> (at[l][j] & 7);
-            answers |= all << l;
-        }
-        bits[i / 8] = (uint8_t)answers;
+        struct asked a = {low_halves(h + i), high_halves(h + i), 0xff};
+        test_probes(rows, p, 0, p->k < TAMIS__FIRST_PROBES ? p->k : TAMIS__FIRST_PROBES, &a);
+        if (p->k <= TAMIS__FIRST_PROBES)
+            answers |= (uint64_t)a.all << i;
+        else
+            passed_add(&s, &a, i);
     }
+    return s.n != 0 ? test_others(rows, p, &s) : answers;
+}
+
+AVX512_POPCNT static void avx512_probe_query(const uint8_t *rows, const struct probes *p,
+                                             const tamis_hash *h, size_t n, uint8_t *bits)
+{
+    const struct probes own = *p; /* a copy that the stores cannot alias */
+    for (size_t some; n >= 8; n -= some, h += some, bits += some / 8) {
+        some = n < ASKED ? n / 8 * 8 : ASKED;
+        const uint64_t answers = query_asked(rows, &own, h, some);
+        memcpy(bits, &answers, some / 8);
+    }
+    if (n != 0) tamis__probe_query(rows, p, h, n, bits);
 }
 
 AVX512 static void probe_prefetch(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                   size_t n)
 {
-    struct prober r;
-    prober_open(&r, p);
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t at[8][64];
-        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        for (unsigned l = 0; l < few; l++) avx512_aim(&r, h[i + l], at[l]);
-        for (unsigned l = 0; l < few; l++)
-            for (uint32_t j = 0; j < r.k; j++) TAMIS__PREFETCH(rows + (at[l][j] >> 3));
+    const struct probes own = *p;
+    for (; n >= 8; n -= 8, h += 8) {
+        const __m512i hi = high_halves(h);
+        __m512i x = low_halves(h);
+        for (uint32_t j = 0; j < own.k; j++, x = next_of_eight(x, hi)) {
+            uint64_t at[8];
+            _mm512_storeu_si512(at, _mm512_srli_epi64(probe_of_eight(&own, x, j), 3));
+            for (unsigned l = 0; l < 8; l++) TAMIS__PREFETCH(rows + at[l]);
+        }
     }
+    if (n != 0) tamis__probe_prefetch(rows, p, h, n);
 }
 
 AVX512 static void avx512_probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h,

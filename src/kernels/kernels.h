@@ -19,6 +19,13 @@ struct probes {
     uint32_t k;
 };
 
+/* A query of many keys tests so many probes of each first, and the others only of keys that pass
+ * these. In a full filter of the best k, half of the bits are set, and one key in eight of those
+ * that were never added passes. */
+#define TAMIS__FIRST_PROBES 3u
+/* How many keys are tested before the others are looked at; their numbers are bytes. */
+#define TAMIS__PROBED 128u
+
 /* Returns the two lines of a key in a tally, which always differ. */
 static inline uint64_t tamis__tally_first(tamis_hash h, uint64_t lines)
 {

@@ -59,6 +59,37 @@ static unsigned scalar_query_one(const uint8_t *rows, const struct probes *p, ta
     return 1;
 }
 
+/* Whether the bits of so many probes from x on are all set. It reads all of them, although the
+ * first 0 decides: a branch that is mispredicted half the time costs more. */
+static inline unsigned query_probes(const uint8_t *rows, const struct probes *p, tamis_hash h,
+                                    uint64_t x, uint64_t row, uint32_t n)
+{
+    unsigned all = 1;
+    for (uint32_t j = 0; j < n; j++) {
+        all &= tamis__bit(rows, row + tamis__mulhi(x, p->m));
+        x = tamis__next_probe(x, h);
+        row += p->stride;
+    }
+    return all;
+}
+
+/* Tests the first probes. Returns whether all of them pass. */
+static inline unsigned query_first(const uint8_t *rows, const struct probes *p, tamis_hash h)
+{
+    if (p->k < TAMIS__FIRST_PROBES) return query_probes(rows, p, h, h.lo, 0, p->k);
+    return query_probes(rows, p, h, h.lo, 0, TAMIS__FIRST_PROBES);
+}
+
+/* Tests the others. The first of them is tamis__next_probe, three times in one. */
+static inline unsigned query_others(const uint8_t *rows, const struct probes *p, tamis_hash h)
+{
+    const uint64_t c = TAMIS__PROBE_MULTIPLIER;
+    const uint64_t x = h.lo * (c * c * c) + h.hi * (c * c + c + 1);
+    return query_probes(rows, p, h, x, TAMIS__FIRST_PROBES * p->stride, p->k - TAMIS__FIRST_PROBES);
+}
+
+_Static_assert(TAMIS__FIRST_PROBES == 3, "query_others steps over three");
+
 void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                         uint8_t *bits)
 {
@@ -66,18 +97,20 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
         *bits = (uint8_t)scalar_query_one(rows, p, *h);
         return;
     }
+    const struct probes own = *p; /* a copy that the stores cannot alias */
     clear_answers(bits, n);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = h[i].lo, row = 0;
-        unsigned all = 1;
-        /* Continues to the end, although the first 0 decides: a branch that is mispredicted half
-         * the time costs more. */
-        for (uint32_t j = 0; j < p->k; j++) {
-            all &= tamis__bit(rows, row + tamis__mulhi(x, p->m));
-            x = tamis__next_probe(x, h[i]);
-            row += p->stride;
+    for (size_t at = 0; at < n; at += TAMIS__PROBED) {
+        const size_t some = n - at < TAMIS__PROBED ? n - at : TAMIS__PROBED;
+        uint8_t left[TAMIS__PROBED];
+        size_t count = 0;
+        for (size_t i = 0; i < some; i++) {
+            left[count] = (uint8_t)i;
+            count += query_first(rows, &own, h[at + i]);
         }
-        scalar_answer(bits, i, all);
+        for (size_t i = 0; i < count; i++)
+            scalar_answer(bits, at + left[i],
+                          own.k <= TAMIS__FIRST_PROBES ||
+                              query_others(rows, &own, h[at + left[i]]));
     }
 }
 
