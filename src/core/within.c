@@ -15,22 +15,28 @@ struct within_work {
 };
 
 /* Every probe has a spare cell of its own, because a store that the next load waits for takes as
- * long as four others. No branch depends on the range, which is as good as random. */
+ * long as four others. No branch depends on the range, which is as good as random; a compiler makes
+ * one of a conditional expression. Cells are bytes, which may alias anything, so fields of a struct
+ * would be read again after each store. */
 static void aim_within(struct within_work *work, const tamis_hash *h, size_t n, struct within *out)
 {
-    const struct section *s = work->s;
-    size_t to = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = h[i].lo, row = 0;
-        for (uint32_t j = 0; j < s->k; j++, to++) {
-            const uint64_t bit = (row + tamis__mulhi(x, s->m)) << work->shift, byte = bit >> 3;
-            const bool inside = byte - work->r.from < work->r.length;
-            uint8_t *cell = inside ? s->cells + byte : work->spare + 2 * j;
-            TAMIS__PREFETCH(cell);
-            out->cell[to] = cell;
-            out->bit[to] = (uint8_t)(bit & 7);
-            x = tamis__next_probe(x, h[i]);
-            row += work->stride;
+    uint8_t *const cells = work->s->cells, **cell = out->cell, *bits = out->bit;
+    const uint64_t m = work->s->m, stride = work->stride;
+    const struct range r = work->r;
+    const uint32_t k = work->s->k;
+    const unsigned shift = work->shift;
+    for (const tamis_hash *last = h + n; h < last; h++) {
+        const tamis_hash key = *h;
+        uint64_t x = key.lo, row = 0;
+        for (uint32_t j = 0; j < k; j++) {
+            const uint64_t bit = (row + tamis__mulhi(x, m)) << shift, byte = bit >> 3;
+            const uintptr_t spare = (uintptr_t)(work->spare + 2 * j),
+                            inside = 0 - (uintptr_t)(byte - r.from < r.length);
+            *cell = (uint8_t *)(spare ^ (((uintptr_t)(cells + byte) ^ spare) & inside));
+            TAMIS__PREFETCH(*cell++);
+            *bits++ = (uint8_t)(bit & 7);
+            x = tamis__next_probe(x, key);
+            row += stride;
         }
     }
 }
