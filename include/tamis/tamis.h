@@ -247,8 +247,8 @@ struct tamis_options {
                                  * an add that would make it bigger is TAMIS_EFULL                */
     uint64_t scratch_bytes;     /* for bulk adds to big tables, 0: 64 MiB. Less is never an error */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
-    uint32_t threads;           /* of tamis_seal (ribbon), and of calls with 65,536 keys or more:
-                                 * queries, and adds to blocked without seen_bits. 0: 1           */
+    uint32_t threads;           /* of tamis_seal (ribbon), of queries and adds with 65,536 keys or
+                                 * more; docs/GUIDE.md ("Threads") lists the kinds. 0: 1          */
     const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
     tamis_key *shared_key;      /* instead of key, for many handles: see hashes.h                 */
 };

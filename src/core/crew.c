@@ -12,7 +12,13 @@
  *                                  thread 0 adds these, piece after piece
  *
  * The keys of a line stay in their order and keys of distinct lines do not affect each other, so
- * the filter gets the same bytes with any number of threads. */
+ * the filter gets the same bytes with any number of threads, and every key the same answer. In a
+ * third step the answers are put back in the order of the keys, if the caller wants them.
+ *
+ * If the cells of a key are anywhere, each owner takes all keys and sets those cells that are in
+ * its range of the table (within.c). Each cell sees the keys in their order, and a key was present
+ * if its cells were in use in all ranges. A sealed kind only collects hashes, and these are
+ * computed into their places. */
 #include "crew.h"
 
 #include "../kernels/kernels.h"
@@ -231,7 +237,8 @@ static bool add_by_lines(tamis *t, const struct keys *in, uint8_t *seen)
 /* --- Adds to ranges --------------------------------------------------------------------------- */
 
 /* Each thread computes all probes of all keys. That costs more than it saves if all cells are in
- * the second-level cache (2 threads, 10 M keys at 1 %: 0.6 MB no gain, 1.2 MB 1.3, 12 MB 1.5). */
+ * the second-level cache: without hashing, one of two threads takes 1.06 times the time of a
+ * streamed add to a table of 0.6 MB, 0.77 times at 1.2 MB and 0.65 times at 12 MB (k = 7). */
 #define RANGES_FROM (1u << 20)
 
 struct ranges {
