@@ -37,13 +37,13 @@ struct tamis {
     uint64_t epoch;          /* windows: of tamis_rotate_to; 0: none */
     struct hash_watch watch; /* statistics of the hashes that callers supplied */
 
+    /* Copies have only the fields before this one. */
+
+    /* For sketches, see noise.h. It may change while other threads read. */
+    struct noise *noise;
     /* For file.c: the path that this handle came from, a lock, a mapping. */
     struct file *file;
     void (*close_file)(tamis *t);
-
-    /* For sketches, see noise.h. It comes after the fields that copies have, because it may change
-     * while other threads read. */
-    struct noise *noise;
     /* Windows of sketches: what the noise of the older generations adds up to, or NULL. It is kept
      * and shared between threads like `noise`. See frequency/window_of_counts.c. */
     struct older *older;

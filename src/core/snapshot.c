@@ -41,8 +41,6 @@ void tamis__take_fields(tamis *copy, const tamis *t)
     copy->body.stripes = NULL;
     copy->body.locks = NULL;
     copy->body.gate = NULL;
-    copy->file = NULL;
-    copy->close_file = NULL;
 }
 
 static void take_lines(uint8_t *to, const uint8_t *from, uint64_t length, struct stripes *stripes)

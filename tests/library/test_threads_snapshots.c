@@ -335,6 +335,48 @@ static void saved_generations(void)
     leave_room();
 }
 
+struct saver {
+    tamis *t;
+    bool done;
+    pthread_t thread;
+};
+
+static void *save_often(void *arg)
+{
+    struct saver *s = arg;
+    char path[sizeof room + 16];
+    bool right = true;
+    snprintf(path, sizeof path, "%s/z.tamis", room);
+    for (int i = 0; i < SNAPSHOTS; i++) right &= tamis_save(s->t, path, NULL, NULL) == TAMIS_OK;
+    __atomic_store_n(&s->done, true, __ATOMIC_RELEASE);
+    return right ? s : NULL;
+}
+
+/* One thread saves, and another takes snapshots of other forms. */
+static void snapshots_during_a_save(void)
+{
+    enter_room(NULL, "saver", room, sizeof room);
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        struct crowd c;
+        struct saver saver = {.t = new_shared(&subjects[s])};
+        void *right;
+        int64_t items;
+        start(&c, saver.t, &subjects[s]);
+        CHECK(pthread_create(&saver.thread, NULL, save_often, &saver) == 0);
+        do {
+            note_rounds(&c);
+            tamis *seen = by_copy(saver.t, &c);
+            check_snapshot(&c, seen);
+            CHECK_THAT(generation_of(saver.t, &items), <=, SNAPSHOTS + 1);
+            tamis_close(seen);
+        } while (!__atomic_load_n(&saver.done, __ATOMIC_ACQUIRE));
+        CHECK(pthread_join(saver.thread, &right) == 0 && right != NULL);
+        finish(&c);
+        tamis_close(saver.t);
+    }
+    leave_room();
+}
+
 static const struct test tests[] = {
     {"written_images", written_images},
     {"packed_images", packed_images},
@@ -343,5 +385,6 @@ static const struct test tests[] = {
     {"facts_are_those_of_a_moment", facts_are_those_of_a_moment},
     {"copies_are_shared", copies_are_shared},
     {"saved_generations", saved_generations},
+    {"snapshots_during_a_save", snapshots_during_a_save},
 };
 TEST_MAIN(tests)

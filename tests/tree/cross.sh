@@ -15,8 +15,8 @@ statistics="test_adversary test_bulk test_compact test_count_min test_count_sket
 test_cuckoo test_estimate test_exact test_file_faults test_frequency test_fuse
 test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair
 test_plan test_private test_rate test_ribbon_core test_sealed test_secret
-test_signed_tally test_spill test_tally test_threads_kinds test_threads_seal test_top
-test_top_flat test_top_urls test_transfer test_window"
+test_signed_tally test_spill test_tally test_threads_kinds test_threads_seal
+test_threads_snapshots test_top test_top_flat test_top_urls test_transfer test_window"
 kernels="test_golden test_kernels test_model test_hash test_ribbon_core"
 # These need libraries, or the command, which are not available for those machines, or promise
 # nothing there.
