@@ -1,8 +1,8 @@
 #include "within.h"
 
-#ifndef TAMIS_LEAN
-
 #include "../kernels/kernels.h"
+
+#ifndef TAMIS_LEAN
 
 #define MOST_PROBES 64u
 
