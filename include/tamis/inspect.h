@@ -49,7 +49,19 @@ TAMIS_API const char *tamis_encoding_name(uint32_t encoding);
  * tamis_rotate, and the rotations of a window with TAMIS_AUTO_ROTATE, come in addition and do not
  * change the epoch. tamis_copy and packed files keep it. tamis_clear drops it, since it dates the
  * keys. tamis_merge requires equal epochs if both windows have one (else TAMIS_EMISMATCH); if only
- * one has an epoch, the result has it. */
+ * one has an epoch, the result has it.
+ *
+ * A window of filters with TAMIS_SHARED can be rotated, by either call or by TAMIS_AUTO_ROTATE,
+ * while other threads add and query. A rotation waits for the groups of at most 128 keys that other
+ * threads are adding or querying, and the next groups wait for it. It therefore never happens while
+ * a key is being added, and no key is lost:
+ *   - A key is found unless as many rotations as there are generations took place after its add was
+ *     called. This holds for adds that run at the same time as a rotation as well.
+ *   - With TAMIS_AUTO_ROTATE, no generation gets more than its share, with any number of threads.
+ *   - If several threads call tamis_rotate_to with the same epoch, the window rotates for one of
+ *     them, and all return TAMIS_OK. A thread with an older epoch gets TAMIS_EINVAL.
+ * Since threads wait here, do not use such a window in a signal handler, nor in a child process
+ * that was forked while other threads used it. Windows of sketches cannot be shared. */
 
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */

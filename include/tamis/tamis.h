@@ -222,11 +222,11 @@ enum {                    /* tamis_options.flags, with calls that accept them (e
     TAMIS_UPDATE = 8,     /* open: lock the file until close, to change and save it. Fails with
                            * TAMIS_EBUSY if it is locked, TAMIS_EIO if there are no locks (flock) */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait for the lock                                 */
-    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add, query, count and
-                           * take snapshots (save, write, copy, stat, info) at once. No add is lost,
-                           * and a call sees each add that happens before it. Other changes need the
-                           * handle alone. Adds may take locks: not in signal handlers. Kinds, locks:
-                           * see docs/GUIDE.md, "Threads"; also see parts.h                       */
+    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add, query, count, rotate
+                           * and take snapshots (save, write, copy, stat, info) at once. No add is
+                           * lost, and a call sees each add that happens before it. Other changes
+                           * need the handle alone. Some kinds take locks, so not in signal handlers.
+                           * Kinds and locks: see docs/GUIDE.md, "Threads"; also see parts.h      */
     TAMIS_STEADY = 64     /* load, unpack: saved changes do not raise `generation`, so that replicas
                            * with the same changes write the same bytes, even if one was reloaded */
 };

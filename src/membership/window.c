@@ -169,6 +169,7 @@ void tamis__query_generations(const struct body *b, uint32_t first, const struct
         inner->query(&one, keys, i == first ? bits : in_one);
         for (size_t j = 0; i != first && j < (keys->n + 7) / 8; j++)
             bits[j] = (uint8_t)(bits[j] | in_one[j]);
+        if (keys->n == 1 && bits[0] != 0) return;
     }
 }
 
