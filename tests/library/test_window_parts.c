@@ -77,7 +77,7 @@ static void add_group(struct parted *p, size_t n, uint64_t *state)
 {
     enum { MOST = 300 };
     uint64_t numbers[MOST];
-    tamis_bytes at[MOST];
+    tamis_bytes at[MOST] = {{0}};
     uint8_t seen[(MOST + 7) / 8];
     CHECK(n <= MOST);
     for (size_t i = 0; i < n; i++) {
