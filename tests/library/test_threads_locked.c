@@ -382,6 +382,55 @@ static void items_do_not_wrap(void)
     tamis_close(t);
 }
 
+struct budget {
+    int left, held;
+};
+
+static void *budget_alloc(void *ctx, size_t size)
+{
+    struct budget *b = ctx;
+    void *p = b->left-- > 0 ? malloc(size) : NULL;
+    b->held += p != NULL;
+    return p;
+}
+
+static void budget_free(void *ctx, void *p)
+{
+    struct budget *b = ctx;
+    b->held -= p != NULL;
+    free(p);
+}
+
+/* Without memory for its locks, no shared handle is made or copied, and nothing is leaked. */
+static void locks_need_memory(void)
+{
+    struct budget b = {0};
+    const tamis_memory memory = {.ctx = &b, .alloc = budget_alloc, .free = budget_free};
+    const tamis_plan plan = {
+        .struct_size = sizeof plan, .kind = TAMIS_BLOCKED, .items = 1000, .fpr = 0.01};
+    const tamis_options options = {
+        .struct_size = sizeof options, .flags = TAMIS_SHARED, .memory = &memory};
+    tamis *t = NULL, *copy = NULL;
+    int made = 0, copied = 0;
+    for (tamis_status s = TAMIS_ENOMEM; s != TAMIS_OK; made++) {
+        b.left = made;
+        s = tamis_create(&plan, &options, &t, NULL);
+        CHECK(s == TAMIS_OK || (s == TAMIS_ENOMEM && t == NULL && b.held == 0));
+    }
+    const int held = b.held;
+    CHECK_OK(tamis_add(t, "a", 1, NULL));
+    for (tamis_status s = TAMIS_ENOMEM; s != TAMIS_OK; copied++) {
+        b.left = copied;
+        s = tamis_copy(t, &copy, NULL);
+        CHECK(s == TAMIS_OK || (s == TAMIS_ENOMEM && copy == NULL && b.held == held));
+    }
+    CHECK(copy->body.locks != NULL && copy->body.locks != t->body.locks);
+    CHECK_THAT(items_of(t), ==, 1);
+    tamis_close(t);
+    tamis_close(copy);
+    CHECK_THAT(b.held, ==, 0);
+}
+
 static const struct test tests[] = {
     {"exactly_one_thread_is_first", exactly_one_thread_is_first},
     {"threads_of_a_call_count_once", threads_of_a_call_count_once},
@@ -390,6 +439,7 @@ static const struct test tests[] = {
     {"items_survive_writing_and_copying", items_survive_writing_and_copying},
     {"generations_count_changes", generations_count_changes},
     {"items_do_not_wrap", items_do_not_wrap},
+    {"locks_need_memory", locks_need_memory},
 };
 
 int main(int argc, char **argv)
