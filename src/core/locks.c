@@ -36,7 +36,7 @@ static uint64_t counted(const struct line_locks *locks)
 {
     uint64_t sum = 0;
     for (uint64_t i = 0; i <= locks->last; i++)
-        sum += __atomic_load_n(&locks->locks[i].items, __ATOMIC_RELAXED);
+        sum += __atomic_load_n(&locks->locks[i].items, __ATOMIC_ACQUIRE);
     return sum;
 }
 

@@ -30,7 +30,8 @@ static tamis_status add_any_hash(tamis *t, tamis_hash h, bool *seen)
 void tamis__choose(tamis *t)
 {
     const struct single *own = NULL;
-    if (t->kind->single != NULL && !t->body.shared) own = t->kind->single(&t->body);
+    if (t->kind->single != NULL && (!t->body.shared || t->body.locks != NULL))
+        own = t->kind->single(&t->body);
     t->single = (struct single){ask_any, add_any, tamis__query_key, add_any_hash};
     if (own == NULL) return;
     const bool words =

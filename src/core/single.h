@@ -5,7 +5,8 @@
  *
  * A kind may have functions of its own for keys that are hashed by XXH3 (struct kind.single). All
  * other keys go through the general functions (single.c): secret keys, keys of a fixed length other
- * than 8 bytes, handles that threads share, and adds to handles that are strict or read-only.
+ * than 8 bytes, handles that threads share, except blocked filters, and adds to handles that are
+ * strict or read-only.
  *
  * The functions of a kind have no loop over keys, no batch in memory and no stack frame, and the
  * hash of an 8-byte key is inlined. Keys of other lengths take a second function, so that the first
@@ -65,9 +66,17 @@ static inline tamis_status tamis__count_one(tamis *t, bool known, bool *seen)
 /* The same for NAME_add and NAME_add_hash. `put` adds the hash to the sections and returns whether
  * it appeared to be a member before. */
 #define TAMIS__ADD_SINGLE(name, TARGET, put)                                                       \
-    TARGET TAMIS__LEAF static tamis_status name##_add_hash(tamis *t, tamis_hash h, bool *seen)     \
+    TARGET TAMIS__SPECIALIZED tamis_status name##_put(tamis *t, tamis_hash h, bool *seen)          \
     {                                                                                              \
         return tamis__count_one(t, put(t->body.sections, h), seen);                                \
+    }                                                                                              \
+    TAMIS__ADD_SINGLE_BY(name, TARGET, name##_put)
+
+/* The same if `put` takes the handle, counts, and sets *seen. */
+#define TAMIS__ADD_SINGLE_BY(name, TARGET, put)                                                    \
+    TARGET TAMIS__LEAF static tamis_status name##_add_hash(tamis *t, tamis_hash h, bool *seen)     \
+    {                                                                                              \
+        return put(t, h, seen);                                                                    \
     }                                                                                              \
     TARGET TAMIS__LEAF static TAMIS__APART tamis_status name##_add_other(                          \
         tamis *t, const void *key, size_t len, bool *seen)                                         \
@@ -77,14 +86,14 @@ static inline tamis_status tamis__count_one(tamis *t, bool known, bool *seen)
             return TAMIS_EINVAL;                                                                   \
         }                                                                                          \
         const tamis_hash h = tamis__xxh3(key, len, t->hasher.seed);                                \
-        return tamis__count_one(t, put(t->body.sections, h), seen);                                \
+        return put(t, h, seen);                                                                    \
     }                                                                                              \
     TARGET TAMIS__LEAF static tamis_status name##_add(tamis *t, const void *key, size_t len,       \
                                                       bool *seen)                                  \
     {                                                                                              \
         if (len != 8) return name##_add_other(t, key, len, seen);                                  \
         const tamis_hash h = tamis__xxh3_word(t->hasher.flip, tamis__get64(key));                  \
-        return tamis__count_one(t, put(t->body.sections, h), seen);                                \
+        return put(t, h, seen);                                                                    \
     }
 
 #endif

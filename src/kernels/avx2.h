@@ -55,6 +55,50 @@ AVX2 static inline unsigned avx2_add_to_line(uint8_t *at, uint64_t lo)
     return covers(old, mask);
 }
 
+/* --- Lines under locks (locked.h) ------------------------------------------------------------- */
+
+AVX2 static inline struct line avx2_shared_load(const uint8_t *at)
+{
+    struct line l;
+    __asm__ volatile("vmovdqa %1, %0" : "=x"(l.low) : "m"(*(const __m256i *)at));
+    __asm__ volatile("vmovdqa %1, %0" : "=x"(l.high) : "m"(*(const __m256i *)(at + 32)));
+    return l;
+}
+
+AVX2 static inline void avx2_shared_or(uint8_t *at, struct line l, struct line mask)
+{
+    const __m256i low = _mm256_or_si256(l.low, mask.low), high = _mm256_or_si256(l.high, mask.high);
+    __asm__ volatile("vmovdqa %1, %0" : "=m"(*(__m256i *)at) : "x"(low));
+    __asm__ volatile("vmovdqa %1, %0" : "=m"(*(__m256i *)(at + 32)) : "x"(high));
+}
+
+/* Adds under the lock, which this thread has, and unlocks. */
+AVX2 static inline unsigned avx2_add_holding(struct line_lock *lock, uint8_t *at, struct line mask)
+{
+    const struct line old = avx2_shared_load(at);
+    const unsigned known = covers(old, mask);
+    avx2_shared_or(at, old, mask);
+    tamis__unlock_line(lock, !known);
+    return known;
+}
+
+/* Waits for the lock first. It is not inlined, so that an add that need not wait has no stack
+ * frame. */
+unsigned tamis__add_waiting_avx2(struct line_lock *lock, uint8_t *at, uint64_t lo)
+    __attribute__((cold));
+
+AVX2 static inline unsigned avx2_add_sharing(struct line_locks *locks, uint8_t *table,
+                                             uint64_t lines, tamis_hash h)
+{
+    const uint64_t number = tamis__line_of(h, lines);
+    uint8_t *at = table + number * TAMIS__LINE_BYTES;
+    const struct line mask = avx2_line_mask(h.lo);
+    struct line_lock *lock = tamis__line_lock(locks, number);
+    if (covers(avx2_shared_load(at), mask)) return 1;
+    return tamis__try_line(lock) ? avx2_add_holding(lock, at, mask)
+                                 : tamis__add_waiting_avx2(lock, at, h.lo);
+}
+
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
 AVX2 static inline __m256i load_four(const void *p)

@@ -216,7 +216,7 @@ AVX512 static void avx512_locked_query(const uint8_t *table, uint64_t lines, con
 
 #define AVX512_LOCKED                                                                              \
     .locked_add = avx512_locked_add, .locked_add_one = tamis__locked_add_one_avx2,                 \
-    .locked_query = avx512_locked_query
+    .locked_query = avx512_locked_query, .locked_single = &tamis__locked_single_avx2
 #endif
 
 /* --- Probes ----------------------------------------------------------------------------------- */
@@ -641,12 +641,12 @@ AVX512 static void xxh3_long(uint64_t seed, const uint8_t *const p[8], const uin
     .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = avx512_probe_add,             \
     .probe_query = avx512_probe_query, .line_add = avx512_line_add,                                \
     .line_query = avx512_line_query, .line_query_any = avx512_line_query_any,                      \
-    .line_single = &tamis__line_single_avx2,                                                       \
-    .packed_add = avx512_packed_add, .compact_add = tamis__compact_add,                            \
-    .compact_query = avx512_compact_query, .fuse_aim = tamis__fuse_aim_avx512,                     \
-    .fuse_query = tamis__fuse_ask_avx512, .tally_add = tamis__tally_add_avx512, AVX512_LOCKED,     \
-    .siphash = siphash_lanes_8, .xxh3_words = xxh3_words, .xxh3_rows = xxh3_rows,                  \
-    .xxh3_short = xxh3_short, .xxh3_long = xxh3_long
+    .line_single = &tamis__line_single_avx2, .packed_add = avx512_packed_add,                      \
+    .compact_add = tamis__compact_add, .compact_query = avx512_compact_query,                      \
+    .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
+    .tally_add = tamis__tally_add_avx512, AVX512_LOCKED, .siphash = siphash_lanes_8,               \
+    .xxh3_words = xxh3_words, .xxh3_rows = xxh3_rows, .xxh3_short = xxh3_short,                    \
+    .xxh3_long = xxh3_long
 
 const struct kernels tamis__avx512 = {
     COMMON,

@@ -185,6 +185,7 @@ typedef void tamis__lane_hasher(uint64_t seed, const uint8_t *const keys[8],
 struct single;
 extern const struct single tamis__probe_single, tamis__rows_single;
 extern const struct single tamis__line_single, tamis__line_single_avx2, tamis__line_single_neon;
+extern const struct single tamis__locked_single, tamis__locked_single_avx2;
 extern const struct single tamis__ribbon_single, tamis__ribbon_single_avx2;
 
 struct kernels {
@@ -210,6 +211,7 @@ struct kernels {
     tamis__locked_adder *locked_add;
     tamis__locked_single_adder *locked_add_one;
     tamis__line_asker *locked_query;
+    const struct single *locked_single;
     tamis__siphasher *siphash;
     /* These may be NULL if nothing is faster than xxHash itself. */
     tamis__word_hasher *xxh3_words;
@@ -241,11 +243,12 @@ tamis__fuse_asker tamis__fuse_ask;
 tamis__locked_adder tamis__locked_add;
 tamis__locked_single_adder tamis__locked_add_one;
 tamis__line_asker tamis__locked_query;
+unsigned tamis__locked_has(const uint8_t *line, uint64_t lo);
 void tamis__locked_compact_add(struct line_locks *locks, uint8_t *table, uint64_t lines, uint32_t k,
                                const tamis_hash *h, size_t n, uint8_t *seen);
 #define TAMIS__LOCKED_IN_C                                                                         \
     .locked_add = tamis__locked_add, .locked_add_one = tamis__locked_add_one,                      \
-    .locked_query = tamis__locked_query
+    .locked_query = tamis__locked_query, .locked_single = TAMIS__SINGLE(&tamis__locked_single)
 /* Functions that other tables take from that of AVX2. */
 tamis__locked_single_adder tamis__locked_add_one_avx2;
 tamis__ribbon_aimer tamis__ribbon_aim_avx2;

@@ -54,7 +54,7 @@ static unsigned locked_set_bit(uint8_t *line, unsigned at)
     return old >> (at & 7) & 1;
 }
 
-static unsigned locked_has_all(const uint8_t *line, uint64_t lo)
+unsigned tamis__locked_has(const uint8_t *line, uint64_t lo)
 {
     unsigned all = 1;
     for (unsigned j = 0; j < 8; j++) all &= locked_get_bit(line, 64 * j + tamis__line_bit(lo, j));
@@ -66,7 +66,7 @@ unsigned tamis__locked_add_one(struct line_locks *locks, uint8_t *table, uint64_
 {
     const uint64_t number = tamis__line_of(h, lines);
     uint8_t *line = table + number * TAMIS__LINE_BYTES;
-    if (locked_has_all(line, h.lo)) return 1;
+    if (tamis__locked_has(line, h.lo)) return 1;
     struct line_lock *lock = tamis__line_lock(locks, number);
     if (!tamis__try_line(lock)) tamis__wait_for_line(lock);
     unsigned all = 1;
@@ -95,7 +95,7 @@ void tamis__locked_query(const uint8_t *table, uint64_t lines, const tamis_hash 
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++) {
             const uint8_t *line = table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES;
-            answers |= locked_has_all(line, h[i + j].lo) << j;
+            answers |= tamis__locked_has(line, h[i + j].lo) << j;
         }
         bits[i / 8] = (uint8_t)answers;
     }

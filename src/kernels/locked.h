@@ -54,10 +54,11 @@ static inline bool tamis__try_line(struct line_lock *lock)
     return __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
-/* Unlocks, and counts a key that was new. */
+/* Unlocks, and counts a key that was new. Who sees the count also sees the bits, so that a snapshot
+ * has the bits of all keys that it counts. */
 static inline void tamis__unlock_line(struct line_lock *lock, bool is_new)
 {
-    __atomic_store_n(&lock->items, lock->items + is_new, __ATOMIC_RELAXED);
+    __atomic_store_n(&lock->items, lock->items + is_new, __ATOMIC_RELEASE);
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 

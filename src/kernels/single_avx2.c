@@ -22,6 +22,31 @@ TAMIS__ADD_SINGLE(avx2_line, AVX2, avx2_single_put)
 const struct single tamis__line_single_avx2 = {avx2_line_ask, avx2_line_add, avx2_line_ask_hash,
                                                avx2_line_add_hash};
 
+/* --- Lines under locks ------------------------------------------------------------------------ */
+
+#ifndef TAMIS__CHECKS_RACES
+
+AVX2 TAMIS__SPECIALIZED bool avx2_sharing_has(const struct section *s, tamis_hash h)
+{
+    const uint64_t line = tamis__line_of(h, s->m / TAMIS__LINE_BITS);
+    return covers(avx2_shared_load(s->cells + line * TAMIS__LINE_BYTES), avx2_line_mask(h.lo));
+}
+
+AVX2 TAMIS__SPECIALIZED tamis_status avx2_sharing_put(tamis *t, tamis_hash h, bool *seen)
+{
+    const struct section *s = t->body.sections;
+    const unsigned known = avx2_add_sharing(t->body.locks, s->cells, s->m / TAMIS__LINE_BITS, h);
+    if (seen != NULL) *seen = known != 0;
+    return TAMIS_OK;
+}
+
+TAMIS__ASK_SINGLE(avx2_sharing, AVX2, avx2_sharing_has)
+TAMIS__ADD_SINGLE_BY(avx2_sharing, AVX2, avx2_sharing_put)
+
+const struct single tamis__locked_single_avx2 = {avx2_sharing_ask, avx2_sharing_add,
+                                                 avx2_sharing_ask_hash, avx2_sharing_add_hash};
+#endif
+
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
 /* Returns a bit for each of eight columns of a window: the parity under the key's row. */

@@ -90,6 +90,29 @@ TAMIS__ADD_SINGLE(line, , single_line_put)
 
 const struct single tamis__line_single = {line_ask, line_add, line_ask_hash, line_add_hash};
 
+/* --- Lines under locks ------------------------------------------------------------------------ */
+
+TAMIS__SPECIALIZED bool sharing_has(const struct section *s, tamis_hash h)
+{
+    const uint64_t line = tamis__line_of(h, s->m / TAMIS__LINE_BITS);
+    return tamis__locked_has(s->cells + line * TAMIS__LINE_BYTES, h.lo) != 0;
+}
+
+TAMIS__SPECIALIZED tamis_status sharing_put(tamis *t, tamis_hash h, bool *seen)
+{
+    const struct section *s = t->body.sections;
+    const unsigned known =
+        tamis__locked_add_one(t->body.locks, s->cells, s->m / TAMIS__LINE_BITS, h);
+    if (seen != NULL) *seen = known != 0;
+    return TAMIS_OK;
+}
+
+TAMIS__ASK_SINGLE(sharing, , sharing_has)
+TAMIS__ADD_SINGLE_BY(sharing, , sharing_put)
+
+const struct single tamis__locked_single = {sharing_ask, sharing_add, sharing_ask_hash,
+                                            sharing_add_hash};
+
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
 TAMIS__SPECIALIZED bool single_ribbon_has(const struct section *s, tamis_hash h)

@@ -178,7 +178,9 @@ static void blocked_query(const struct body *b, const struct batch *keys, uint8_
 
 static const struct single *blocked_single(const struct body *b)
 {
-    return is_compact(b) ? NULL : tamis__kernels_for(b)->line_single;
+    if (is_compact(b)) return NULL;
+    return locks_of(b) != NULL ? tamis__kernels()->locked_single
+                               : tamis__kernels_for(b)->line_single;
 }
 
 static bool blocked_query_any(const struct body *b, const struct batch *keys, uint8_t *bits)

@@ -425,7 +425,7 @@ static void locks_need_memory(void)
         CHECK(s == TAMIS_OK || (s == TAMIS_ENOMEM && copy == NULL && b.held == held));
     }
     CHECK(copy->body.locks != NULL && copy->body.locks != t->body.locks);
-    CHECK_THAT(items_of(t), ==, 1);
+    CHECK(tamis__items(t) == 1 && tamis__items(copy) == 1);
     tamis_close(t);
     tamis_close(copy);
     CHECK_THAT(b.held, ==, 0);
