@@ -236,6 +236,19 @@ static void check_copies(const tamis *t, const struct subject *s, const struct w
     check_queries(loaded);
     tamis_close(copy);
     tamis_close(loaded);
+    /* A view is read-only, and its copy is not. */
+    uint8_t *place = aligned_alloc(64, (image.n + 63) / 64 * 64);
+    CHECK(place != NULL);
+    memcpy(place, image.p, image.n);
+    CHECK_OK(tamis_view(place, image.n, &options, &loaded, NULL));
+    CHECK_OK(tamis_copy(loaded, &copy, NULL));
+    check_choice(loaded, s, &unshared);
+    check_queries(loaded);
+    check_choice(copy, s, &unshared);
+    CHECK(copy->read_only == t->sealed);
+    tamis_close(copy);
+    tamis_close(loaded);
+    free(place);
     free(image.p);
 }
 
