@@ -32,9 +32,12 @@ endfunction()
 
 add_compile_options(-Werror=format-security -Werror=implicit -Werror=incompatible-pointer-types
                     -Werror=int-conversion)
-set(flags -fstack-protector-strong -fstack-clash-protection
-    -fno-strict-overflow -fno-strict-aliasing
-    -Wtrampolines -Wbidi-chars=any)
+set(flags -fno-strict-overflow -fno-strict-aliasing -Wtrampolines -Wbidi-chars=any)
+# On Windows, checks of the stack and of buffers would need libssp in every program that links the
+# library, and -fstack-clash-protection crashes gcc 12.
+if(NOT WIN32)
+  list(PREPEND flags -fstack-protector-strong -fstack-clash-protection)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
   list(APPEND flags -fcf-protection=full)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
@@ -49,7 +52,10 @@ string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 if(NOT "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}" MATCHES "-fsanitize|-O0" AND
    NOT type STREQUAL DEBUG)
   set(TAMIS_OPTIMIZED TRUE)
-  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  add_compile_options(-U_FORTIFY_SOURCE)
+  if(NOT WIN32)
+    add_compile_options(-D_FORTIFY_SOURCE=3)
+  endif()
 endif()
 
 # Exceptions, where a flag costs more than 2 %, measured with gcc 12 on Zen 4: the reads of a few
@@ -57,6 +63,8 @@ endif()
 set_source_files_properties(src/core/hash.c PROPERTIES COMPILE_OPTIONS -U_FORTIFY_SOURCE)
 check_c_compiler_flag(-ftrivial-auto-var-init=zero TAMIS_HAS_AUTO_VAR_INIT)
 
-add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,--as-needed,--no-copy-dt-needed-entries)
+if(NOT WIN32 AND NOT APPLE) # whose linkers have other options
+  add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,--as-needed,--no-copy-dt-needed-entries)
+endif()
 # Without this, position-independent programs would be linked at a fixed place.
 check_pie_supported(LANGUAGES C)

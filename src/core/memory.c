@@ -9,6 +9,9 @@
 #ifdef __linux__
 #include <sys/mman.h>
 #include <unistd.h>
+#elif defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
 #endif
 
 #define LINE 64u
@@ -155,5 +158,24 @@ void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
     }
     memcpy(&block, (unsigned char *)p - sizeof(void *), sizeof(void *));
     tamis__free(memory, block);
+}
+#elif defined(_WIN32)
+/* The same, except that pages of a caller's allocator are only wiped, and that Windows decides what
+ * a dump contains. */
+void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
+{
+    if (memory != NULL) return tamis__alloc(memory, size);
+    void *p = VirtualAlloc(NULL, (size_t)size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (p != NULL) VirtualLock(p, (size_t)size);
+    return p;
+}
+
+void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
+{
+    SecureZeroMemory(p, (size_t)size);
+    if (memory == NULL)
+        VirtualFree(p, 0, MEM_RELEASE);
+    else
+        tamis__free(memory, p);
 }
 #endif

@@ -19,9 +19,9 @@ uint64_t tamis__alloc_bytes(uint64_t size);
 
 /* The same for memory that contains a secret. It consists of pages of its own, which are left out
  * of core dumps, and is wiped when it is freed. Unless it comes from a caller's allocator, it is
- * also kept out of swap, if the system allows that. On systems other than Linux it is only
- * wiped. */
-#ifdef __linux__
+ * also kept out of swap, if the system allows that. Windows does not leave it out of dumps. On
+ * systems other than Linux and Windows it is only wiped. */
+#if defined(__linux__) || defined(_WIN32)
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size);
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size);
 #else

@@ -11,8 +11,10 @@
 #if defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || defined(__OpenBSD__) ||    \
     defined(__NetBSD__)
 #include <errno.h>
-#include <sys/random.h>
 #include <unistd.h>
+#if defined(__linux__) || defined(__APPLE__) /* the others declare getentropy in unistd.h */
+#include <sys/random.h>
+#endif
 
 /* The most bytes that getentropy returns at once. */
 #define PIECE 256u
@@ -23,6 +25,24 @@ static int random_fill(void *ctx, void *to, size_t n)
     for (uint8_t *at = to; n > 0;) {
         const size_t take = n < PIECE ? n : PIECE;
         if (getentropy(at, take) != 0) return errno;
+        at += take;
+        n -= take;
+    }
+    return 0;
+}
+#elif defined(_WIN32)
+#include <errno.h>
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+#include <bcrypt.h> /* needs windows.h before it */
+
+static int random_fill(void *ctx, void *to, size_t n)
+{
+    (void)ctx;
+    for (uint8_t *at = to; n > 0;) {
+        const ULONG take = n < ULONG_MAX ? (ULONG)n : ULONG_MAX;
+        if (BCryptGenRandom(NULL, at, take, BCRYPT_USE_SYSTEM_PREFERRED_RNG) != 0) return EIO;
         at += take;
         n -= take;
     }

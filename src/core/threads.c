@@ -37,14 +37,47 @@ void tamis__in_parallel(uint32_t threads, uint64_t jobs, void (*run)(void *ctx, 
 
 #else
 
+#define MOST_THREADS 64u
+
+#ifdef _WIN32
+#include <process.h>
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+typedef HANDLE thread_handle;
+
+static unsigned __stdcall take_jobs_there(void *work)
+{
+    take_jobs(work);
+    return 0;
+}
+
+static uint32_t start(thread_handle *threads, uint32_t n, struct work *w)
+{
+    uint32_t started = 0;
+    while (started < n) {
+        threads[started] = (HANDLE)_beginthreadex(NULL, 0, take_jobs_there, w, 0, NULL);
+        if (threads[started] == NULL) break;
+        started++;
+    }
+    return started;
+}
+
+static void join(thread_handle thread)
+{
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+}
+
+#else
 #include <pthread.h>
 #include <signal.h>
 
-#define MOST_THREADS 64u
+typedef pthread_t thread_handle;
 
 /* Starts at most n threads, and returns how many. They block all signals, which the program's own
  * threads must handle. */
-static uint32_t start(pthread_t *threads, uint32_t n, struct work *w)
+static uint32_t start(thread_handle *threads, uint32_t n, struct work *w)
 {
     sigset_t all, before;
     uint32_t started = 0;
@@ -55,16 +88,22 @@ static uint32_t start(pthread_t *threads, uint32_t n, struct work *w)
     return started;
 }
 
+static void join(thread_handle thread)
+{
+    pthread_join(thread, NULL);
+}
+#endif
+
 void tamis__in_parallel(uint32_t threads, uint64_t jobs, void (*run)(void *ctx, uint64_t job),
                         void *ctx)
 {
-    pthread_t others[MOST_THREADS];
+    thread_handle others[MOST_THREADS];
     struct work w = {run, ctx, jobs, 0};
     const uint32_t most = threads < MOST_THREADS ? threads : MOST_THREADS;
     const uint64_t useful = jobs < most ? jobs : most;
     const uint32_t started = start(others, useful > 1 ? (uint32_t)useful - 1 : 0, &w);
     take_jobs(&w);
-    for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
+    for (uint32_t i = 0; i < started; i++) join(others[i]);
 }
 
 #endif

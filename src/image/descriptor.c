@@ -6,20 +6,22 @@
  * otherwise starts again with the new one. There are no separate lock files that could be left
  * behind. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _GNU_SOURCE /* O_TMPFILE, realpath */
 #endif
 #define _FILE_OFFSET_BITS 64
 
 #include "descriptor.h"
 
-#ifndef __wasm__ /* which has no files */
+#if !defined(__wasm__) && !defined(_WIN32) /* see windows.c */
 #include "../core/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 tamis_status tamis__io_fail(tamis_error *why, const char *what)
@@ -92,11 +94,19 @@ bool tamis__same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+bool tamis__is_unsupported(int os)
+{
+#if defined(ENOTSUP) && ENOTSUP != EOPNOTSUPP /* macOS */
+    if (os == ENOTSUP) return true;
+#endif
+    return os == EOPNOTSUPP || os == ENOSYS;
+}
+
 /* Whether the error means that the file system does not support flock: Lustre mounted without it,
  * NFS without its lock service, some FUSE. */
 static bool is_lockless(int os)
 {
-    return os == ENOSYS || os == ENOLCK || os == EOPNOTSUPP;
+    return os == ENOLCK || tamis__is_unsupported(os);
 }
 
 int tamis__lock_file(int fd, enum lock how)
@@ -134,6 +144,41 @@ tamis_status tamis__open_locked(const char *path, enum lock how, int *fd, struct
         *fd = -1;
         if (s != TAMIS_OK) return s;
     }
+}
+
+tamis_status tamis__open_update(const char *path, enum lock how, int *fd, int *lock,
+                                struct stat *st, tamis_error *why)
+{
+    const tamis_status s = tamis__open_locked(path, how, fd, st, why);
+    *lock = *fd;
+    return s;
+}
+
+tamis_status tamis__resolve(const char *path, char *resolved, tamis_error *why)
+{
+    return realpath(path, resolved) != NULL ? TAMIS_OK
+                                            : tamis__io_fail(why, "cannot resolve the path");
+}
+
+void *tamis__map(int fd, size_t size, tamis_error *why)
+{
+    void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (p != MAP_FAILED) return p;
+    tamis__io_fail(why, "cannot map");
+    return NULL;
+}
+
+void tamis__unmap(void *map, size_t size)
+{
+    munmap(map, size);
+}
+
+int tamis__sync(int fd)
+{
+#ifdef F_FULLFSYNC /* macOS, where fsync leaves the bytes in the cache of the disk */
+    if (fcntl(fd, F_FULLFSYNC, 0) == 0) return 0; /* some file systems have only fsync */
+#endif
+    return fsync(fd);
 }
 
 void tamis__pick_temporary_name(char *name, unsigned attempt)

@@ -27,12 +27,11 @@
 
 #include "durable.h"
 
-#ifndef __wasm__ /* which has no files */
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../core/sized.h"
 #include "descriptor.h"
 
+#if !defined(__wasm__) && !defined(_WIN32) /* see windows.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +39,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <tamis/publish.h>
 #if defined(__linux__) && !defined(RENAME_NOREPLACE)
 #include <sys/syscall.h>
 #endif
@@ -204,7 +202,7 @@ static int link_open_file(const struct save *j, const char *name)
  * FAT, SMB and FUSE, old kernels, and filters of system calls. */
 static bool is_refusal(int os)
 {
-    return os == EPERM || os == EACCES || os == EOPNOTSUPP || os == ENOSYS || os == EINVAL;
+    return os == EPERM || os == EACCES || os == EINVAL || tamis__is_unsupported(os);
 }
 
 /* Renames, but fails with EEXIST if the new name is taken. */
@@ -280,7 +278,7 @@ static tamis_status write_new(struct save *j)
     tamis_status s = open_temporary(j);
     if (s == TAMIS_OK) s = j->d->write_to(j->d->what, put_bytes, j, j->why);
     if (s != TAMIS_OK) return s;
-    if (fsync(j->fd) != 0) return tamis__io_fail(j->why, "cannot write to the disk");
+    if (tamis__sync(j->fd) != 0) return tamis__io_fail(j->why, "cannot write to the disk");
     if (tamis__lock_file(j->fd, j->keeps_lock ? LOCK_OR_FAIL : LOCK_IF_POSSIBLE) != 0)
         return tamis__io_fail(j->why, "cannot lock the new file");
     return check_claim(j);
@@ -291,7 +289,7 @@ static tamis_status write_new(struct save *j)
 static tamis_status sync_name(const struct save *j, bool *gone)
 {
     *gone = false;
-    if (fsync(j->dir) == 0) return TAMIS_OK;
+    if (tamis__sync(j->dir) == 0) return TAMIS_OK;
     const int os = errno;
     *gone = j->only_new && leads_to(j->target, j->fd);
     if (*gone) unlinkat(j->dir, j->name, 0);
@@ -331,22 +329,6 @@ static tamis_status save(struct save *j, const char *path)
     return s;
 }
 
-tamis_status tamis__check_save_options(const tamis_save_options *options, uint32_t allowed,
-                                       tamis_save_options *out, tamis_error *why)
-{
-    tamis_status s = TAMIS_OK;
-    memset(out, 0, sizeof *out);
-    if (options != NULL)
-        s = tamis__take_struct(out, sizeof *out, options, "tamis_save_options", why);
-    if (s != TAMIS_OK) return s;
-    if ((out->flags & ~allowed) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the save options");
-    if (out->mode > 0777)
-        return tamis__fail(why, TAMIS_EINVAL, "mode is 0%o, but must be at most 0777",
-                           (unsigned)out->mode);
-    return TAMIS_OK;
-}
-
 tamis_status tamis__write_durably(const struct durable *d, const char *path,
                                   const tamis_save_options *o, tamis_error *why)
 {
@@ -363,27 +345,5 @@ tamis_status tamis__write_durably(const struct durable *d, const char *path,
     const tamis_status s = save(j, path);
     tamis__free(d->memory, j);
     return s;
-}
-
-struct piece {
-    const void *bytes;
-    size_t n;
-};
-
-static tamis_status write_piece(void *what, tamis_sink put, void *ctx, tamis_error *why)
-{
-    const struct piece *p = what;
-    (void)why; /* put_bytes sets it */
-    return put(ctx, p->bytes, p->n);
-}
-
-tamis_status tamis_write_file(const char *path, const void *bytes, size_t n,
-                              const tamis_save_options *options, tamis_error *why)
-{
-    struct piece what = {bytes, n};
-    const struct durable d = {.write_to = write_piece, .what = &what};
-    tamis_save_options o;
-    const tamis_status s = tamis__check_save_options(options, TAMIS_SAVE_NEW, &o, why);
-    return s == TAMIS_OK ? tamis__write_durably(&d, path, &o, why) : s;
 }
 #endif

@@ -5,7 +5,7 @@
  * of others are lost. The root of the image shows whether it has. With TAMIS_UPDATE the handle has
  * locked the file, and the lock passes to each new file that it saves there. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* realpath */
+#define _GNU_SOURCE /* PATH_MAX */
 #endif
 #define _FILE_OFFSET_BITS 64
 
@@ -18,17 +18,12 @@
 #include "image.h"
 
 #ifndef __wasm__ /* which has no files */
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <tamis/publish.h>
-#include <unistd.h>
 
 struct file {
     uint64_t root; /* of the image under the path when it was opened or saved last */
-    int lock;      /* a locked descriptor of the file, or -1 */
+    int lock;      /* the descriptor that holds the lock, or -1 */
     void *map;     /* or NULL */
     size_t map_size;
     char path[]; /* resolved */
@@ -36,8 +31,8 @@ struct file {
 
 static void close_file(tamis *t)
 {
-    if (t->file->lock >= 0) close(t->file->lock);
-    if (t->file->map != NULL) munmap(t->file->map, t->file->map_size);
+    if (t->file->lock >= 0) tamis__close_quietly(t->file->lock);
+    if (t->file->map != NULL) tamis__unmap(t->file->map, t->file->map_size);
     tamis__free(t->memory, t->file);
 }
 
@@ -64,11 +59,10 @@ static tamis_status read_file(int fd, const struct stat *st, const tamis_options
     const bool map = (o->flags & TAMIS_MAP) != 0 && src.size >= TAMIS__HEADER_BYTES;
     if (map && src.size > SIZE_MAX) return tamis__fail(why, TAMIS_ENOMEM, "too big to map");
     if (map) {
-        void *p = mmap(NULL, (size_t)src.size, PROT_READ, MAP_SHARED, fd, 0);
-        if (p == MAP_FAILED) return tamis__io_fail(why, "cannot map");
-        f->map = p;
+        f->map = tamis__map(fd, (size_t)src.size, why);
+        if (f->map == NULL) return TAMIS_EIO;
         f->map_size = (size_t)src.size;
-        src.memory = p;
+        src.memory = f->map;
     }
     uint8_t header[TAMIS__HEADER_BYTES];
     tamis_status s = tamis__image_read(&src, o, map, out, why);
@@ -98,32 +92,28 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
     if (path == NULL) return tamis__fail(why, TAMIS_EINVAL, "path must not be NULL");
     if ((o.flags & TAMIS_MAP) != 0 && (o.flags & (TAMIS_UPDATE | TAMIS_SHARED)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a mapped file cannot be changed");
-    int fd;
+    int fd, lock = -1;
     struct stat st;
     const enum lock how = (o.flags & TAMIS_WAIT) != 0 ? LOCK_AND_WAIT : LOCK_OR_FAIL;
-    s = update ? tamis__open_locked(path, how, &fd, &st, why)
+    s = update ? tamis__open_update(path, how, &fd, &lock, &st, why)
                : tamis__open_regular(path, false, &fd, &st, why);
     if (s != TAMIS_OK) return s;
 
-    char resolved[PATH_MAX];
+    char resolved[TAMIS__PATH_MAX];
     tamis *t = NULL;
     struct file *f = NULL;
-    if (realpath(path, resolved) == NULL)
-        s = tamis__io_fail(why, "cannot resolve the path");
-    else if ((f = new_file(o.memory, resolved)) == NULL)
+    s = tamis__resolve(path, resolved, why);
+    if (s == TAMIS_OK && (f = new_file(o.memory, resolved)) == NULL)
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    else
-        s = read_file(fd, &st, &o, f, &t, why);
+    if (s == TAMIS_OK) s = read_file(fd, &st, &o, f, &t, why);
+    if (fd != lock) tamis__close_quietly(fd);
     if (t == NULL) {
-        if (f != NULL && f->map != NULL) munmap(f->map, f->map_size);
+        if (f != NULL && f->map != NULL) tamis__unmap(f->map, f->map_size);
         tamis__free(o.memory, f);
-        tamis__close_quietly(fd);
+        if (lock >= 0) tamis__close_quietly(lock);
         return s;
     }
-    if (update)
-        f->lock = fd;
-    else
-        close(fd);
+    f->lock = lock;
     t->file = f;
     t->close_file = close_file;
     *out = t;
@@ -176,10 +166,26 @@ static void adopt_image(void *what, const char *target, int *fd)
     }
     t->file->root = j->root;
     if (t->file->lock >= 0) {
-        close(t->file->lock);
+        tamis__close_quietly(t->file->lock);
         t->file->lock = *fd;
         *fd = -1;
     }
+}
+
+tamis_status tamis__check_save_options(const tamis_save_options *options, uint32_t allowed,
+                                       tamis_save_options *out, tamis_error *why)
+{
+    tamis_status s = TAMIS_OK;
+    memset(out, 0, sizeof *out);
+    if (options != NULL)
+        s = tamis__take_struct(out, sizeof *out, options, "tamis_save_options", why);
+    if (s != TAMIS_OK) return s;
+    if ((out->flags & ~allowed) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the save options");
+    if (out->mode > 0777)
+        return tamis__fail(why, TAMIS_EINVAL, "mode is 0%o, but must be at most 0777",
+                           (unsigned)out->mode);
+    return TAMIS_OK;
 }
 
 tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *options,
@@ -203,5 +209,27 @@ tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *op
     s = tamis__write_durably(&d, path, &o, why);
     tamis_close(made);
     return s;
+}
+
+struct piece {
+    const void *bytes;
+    size_t n;
+};
+
+static tamis_status write_piece(void *what, tamis_sink put, void *ctx, tamis_error *why)
+{
+    const struct piece *p = what;
+    (void)why; /* put_bytes sets it */
+    return put(ctx, p->bytes, p->n);
+}
+
+tamis_status tamis_write_file(const char *path, const void *bytes, size_t n,
+                              const tamis_save_options *options, tamis_error *why)
+{
+    struct piece what = {bytes, n};
+    const struct durable d = {.write_to = write_piece, .what = &what};
+    tamis_save_options o;
+    const tamis_status s = tamis__check_save_options(options, TAMIS_SAVE_NEW, &o, why);
+    return s == TAMIS_OK ? tamis__write_durably(&d, path, &o, why) : s;
 }
 #endif

@@ -52,6 +52,7 @@ static tamis *open_with(uint32_t flags)
 
 static void a_map_outlives_replacement(void)
 {
+    if (ON_WINDOWS) return; /* it does not replace a mapped file */
     tamis *first = make(0), *second = make(1000000);
     enter();
     CHECK_OK(tamis_save(first, path, NULL, NULL));

@@ -9,6 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For what Windows cannot do; tests/windows has its own tests. */
+#ifdef _WIN32
+#define ON_WINDOWS 1
+#else
+#define ON_WINDOWS 0
+#endif
+
 struct test {
     const char *name;
     void (*run)(void);

@@ -8,8 +8,10 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#ifndef _WIN32
+#include <sys/wait.h>
+#endif
 
 static char room__now[256]; /* "" when there is none */
 static pid_t room__owner;   /* children inherit the handlers, but not the directory */
@@ -33,6 +35,7 @@ static inline void leave_room(void)
     room__now[0] = '\0';
 }
 
+#ifndef _WIN32 /* where an interruption leaves the directory behind */
 /* Only calls that a signal handler may make: rm does the work. */
 static inline void room__interrupted(int number)
 {
@@ -47,6 +50,7 @@ static inline void room__interrupted(int number)
     }
     raise(number);
 }
+#endif
 
 /* Makes tamis-NAME-XXXXXX in a folder, or in TMPDIR if that is NULL, and writes its path to
  * `path`. */
@@ -63,9 +67,11 @@ static inline void enter_room(const char *folder, const char *name, char *path, 
     memcpy(path, room__now, strlen(room__now) + 1);
     if (!prepared) {
         atexit(leave_room);
+#ifndef _WIN32
         signal(SIGTERM, room__interrupted);
         signal(SIGINT, room__interrupted);
         signal(SIGHUP, room__interrupted);
+#endif
         prepared = true;
     }
 }

@@ -254,7 +254,9 @@ BEGIN {
     n = split("open open64 openat openat64 creat fopen fdopen freopen tmpfile mkstemp mkostemp " \
               "mmap mmap64 munmap memfd_create shm_open opendir read pread readv write pwrite " \
               "writev rename renameat renameat2 link linkat symlink unlink unlinkat remove fsync " \
-              "fdatasync truncate ftruncate flock lockf fcntl", list, " ")
+              "fdatasync truncate ftruncate flock lockf fcntl CreateFileW CreateFileA ReadFile " \
+              "WriteFile MoveFileExW MoveFileExA DeleteFileW DeleteFileA CreateFileMappingW " \
+              "MapViewOfFile", list, " ")
     for (i = 1; i <= n; i++) file_call[list[i]] = 1
     n = split("__builtin_cpu_init __builtin_cpu_supports __builtin_cpu_is __cpuid __cpuid_count " \
               "__cpuidex __get_cpuid __get_cpuid_count __get_cpuid_max _xgetbv getauxval", list,
@@ -271,9 +273,9 @@ function word_of(name, before, after) {
     # A function pointer in a struct may have any name.
     # src/core/memory.c maps pages without a file.
     if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ &&
-        FILENAME !~ /^src\/image\/(descriptor|durable|file)\.c$/ &&
+        FILENAME !~ /^src\/image\/(descriptor|durable|windows)\.c$/ &&
         !(FILENAME == "src/core/memory.c" && name ~ /^m(un)?map$/))
-        report("only descriptor.c, durable.c and file.c in src/image call " name)
+        report("only descriptor.c, durable.c and windows.c in src/image call " name)
     if (name in thread_call && FILENAME != "src/core/threads.c")
         report("only src/core/threads.c calls " name)
     if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|private)\// &&
@@ -400,7 +402,7 @@ make_bad_tree() {
     printf 'int a = tamis_run() + tamis_rested();\n' >tests/support/verbs.h
     printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
 
-    printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/file.c
+    printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/durable.c
     printf '%s\n' 'int n = tamis__bloom.id;' 'static int *twice(int a)' 'static int once(void)' \
         'static int (*twice)(void) = 0;' >src/core/plan.c
     printf '%s\n' 'static void twice(void)' 'static const int n = twice(1);' 'struct pair {' \
@@ -414,7 +416,8 @@ make_bad_tree() {
     printf '%s\n' '/* open( and' ' * mmap( are words here */ int ok; // fopen(' \
         'const char *s = "unlink(\"a\")"; int c = s->read(1) + s.write(2) + reopen(3);' \
         'int n = mmap (0);' 'int open;' '#include "../../cli/cli.h"' >src/image/image.c
-    printf 'int n = mmap(0) + munmap(0);\nint m = open(0);\n' >src/core/memory.c
+    printf 'int n = mmap(0) + munmap(0);\nint m = open(0);\nint k = ReadFile(0);\n' \
+        >src/core/memory.c
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/core/cpu.c
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/kernels/avx2.c
 
@@ -512,17 +515,18 @@ guard/url/url.c:4: goes to the browser, which has no stdio.h
 redis/bf.c:2: may not include src/foreign/hashes.h
 redis/redisbloom/layout.c:2: may not include guard/version/guard.h
 src/core/bulk.c:1: only src/core/threads.c calls pthread_create
-src/image/file.c:1: only src/core/hash.c includes xxhash.h
+src/image/durable.c:1: only src/core/hash.c includes xxhash.h
 src/frequency/tally.c:1: an essay of 1 lines is too short
 src/frequency/tally.c:3: may not include src/membership/bloom.h
 src/core/hash.c:3: may not include src/membership/bloom.h
-src/image/image.c:4: only descriptor.c, durable.c and file.c in src/image call mmap
+src/image/image.c:4: only descriptor.c, durable.c and windows.c in src/image call mmap
 src/image/image.c:6: may not include cli/cli.h
 src/kernels/avx2.c:1: only src/core/cpu.c includes cpuid.h
 src/kernels/avx2.c:2: only src/core/cpu.c uses __builtin_cpu_supports
 src/core/kind.c:2: count-min has no image in tests/golden
 src/core/kind.c:2: tally has no section in docs/FORMAT.md
-src/core/memory.c:2: only descriptor.c, durable.c and file.c in src/image call open
+src/core/memory.c:2: only descriptor.c, durable.c and windows.c in src/image call open
+src/core/memory.c:3: only descriptor.c, durable.c and windows.c in src/image call ReadFile
 src/core/sized.c:1: twice is a static function of src/core/plan.c as well
 guard/version/text.c:1: twice is a static function of cluster/link.c as well
 guard/version/text.c:2: struct pair is a type of cluster/link.c as well
