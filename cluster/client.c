@@ -550,6 +550,7 @@ void cluster_close(struct cluster *c)
     drop_all(c);
     for (unsigned i = 0; i < c->n_nodes; i++) free(c->nodes[i]);
     free(c->nodes);
-    explicit_bzero(&c->address, sizeof c->address);
+    for (volatile char *at = (char *)&c->address, *end = at + sizeof c->address; at < end;)
+        *at++ = 0; /* memset before free may be dropped; macOS lacks explicit_bzero */
     free(c);
 }

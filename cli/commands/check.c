@@ -251,8 +251,8 @@ static void print_labelled(struct check *c, const struct block *b, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (!is_selected(c, i)) continue;
         const tamis_bytes label = label_of(&c->label, i);
-        fwrite_unlocked(label.p, 1, label.len, stdout);
-        fwrite_unlocked(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+        WRITE_UNLOCKED(label.p, 1, label.len, stdout);
+        WRITE_UNLOCKED(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
     }
 }
 
@@ -274,12 +274,12 @@ static void print_selected(const struct check *c, const struct block *b, size_t 
         if (!is_selected(c, i)) continue;
         const char *p = b->lines[i].p;
         if (p != to) {
-            if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
+            if (to != from) WRITE_UNLOCKED(from, 1, (size_t)(to - from), stdout);
             from = p;
         }
         to = p + b->lines[i].len + 1;
     }
-    if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
+    if (to != from) WRITE_UNLOCKED(from, 1, (size_t)(to - from), stdout);
 }
 
 /* Makes room for the bits of that many lines; false after a message. */

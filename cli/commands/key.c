@@ -13,9 +13,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__linux__) || defined(__APPLE__) /* the others declare getentropy in unistd.h */
+#include <sys/random.h>
+#endif
 
 enum { KEY = 16, DIGITS = 2 * KEY };
 
@@ -36,9 +38,15 @@ static void hide(void)
     mlock(&hidden, page);
 }
 
+/* Not memset, which a compiler may drop, nor explicit_bzero, which macOS lacks. */
+static void wipe_key(void *secret, size_t n)
+{
+    for (volatile unsigned char *at = secret; n > 0; n--) *at++ = 0;
+}
+
 void forget_key(struct key_args *k)
 {
-    explicit_bzero(&hidden, sizeof hidden);
+    wipe_key(&hidden, sizeof hidden);
     k->bytes = NULL;
 }
 
@@ -110,7 +118,7 @@ bool read_key(struct key_args *k)
         complain(k->file, "a key must be 16 bytes or 32 hex digits; make one with 'tamis key new'");
         return false;
     }
-    explicit_bzero(hidden.text, sizeof hidden.text);
+    wipe_key(hidden.text, sizeof hidden.text);
     k->bytes = hidden.key;
     return true;
 }

@@ -23,6 +23,13 @@ void flush_output(void);
  * written. */
 int finish_output(int status);
 
+/* fwrite for the only thread that prints: without a lock for each line, if the system has that. */
+#ifdef __linux__
+#define WRITE_UNLOCKED fwrite_unlocked
+#else
+#define WRITE_UNLOCKED fwrite
+#endif
+
 /* These return one of a few static buffers in turn, so that one message can use several. */
 /* 1234567 as "1,234,567". */
 const char *grouped(uint64_t v);

@@ -32,7 +32,7 @@ static bool checked(void *ctx, const struct window *w)
         const bool maybe = (w->batch.bits[i / 8] >> i % 8 & 1) != 0;
         k->maybe += maybe;
         if (prints && maybe != a->select.invert)
-            fwrite_unlocked(w->lines[i].p, 1, w->lines[i].len + 1, stdout);
+            WRITE_UNLOCKED(w->lines[i].p, 1, w->lines[i].len + 1, stdout);
     }
     k->lines += w->n;
     return !(a->quiet && selected_lines(k) > 0) && !output_failed();

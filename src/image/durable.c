@@ -208,7 +208,7 @@ static bool is_refusal(int os)
 /* Renames, but fails with EEXIST if the new name is taken. */
 static int rename_to_free_name(int dir, const char *from, const char *to)
 {
-#if defined(RENAME_NOREPLACE)
+#if defined(__linux__) && defined(RENAME_NOREPLACE)
     return renameat2(dir, from, dir, to, RENAME_NOREPLACE);
 #elif defined(SYS_renameat2) /* older versions of musl have no function for it */
     return (int)syscall(SYS_renameat2, dir, from, dir, to, 1u);
