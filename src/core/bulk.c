@@ -139,8 +139,7 @@ uint64_t tamis__items(const tamis *t)
 #ifndef TAMIS_LEAN
     if (t->body.locks != NULL) return tamis__items_with_locks(t);
 #endif
-    if (t->body.gate == NULL)
-        return tamis__in_use(&t->body) ? tamis__load64(&t->items) : t->items;
+    if (t->body.gate == NULL) return tamis__in_use(&t->body) ? tamis__load64(&t->items) : t->items;
     struct gate_slot *slot = tamis__gate_enter(t->body.gate);
     const uint64_t sum = tamis__sum_items(&t->body);
     tamis__gate_leave(slot);

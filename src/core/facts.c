@@ -5,7 +5,7 @@
 #include "handle.h"
 #include "sized.h"
 #include "snapshot.h"
-#include "stripes.h"
+#include "spin.h"
 
 #include <math.h>
 #include <tamis/inspect.h>
@@ -18,7 +18,7 @@ void tamis__gauge(const tamis *t, const struct body *other, double z, struct gau
 
 static uint64_t locked_generation(const tamis *t)
 {
-    uint8_t *lock = (uint8_t *)(uintptr_t)&t->lock;
+    uint32_t *lock = (uint32_t *)(uintptr_t)&t->lock;
     if (!tamis__in_use(&t->body)) return tamis__generation(t);
     tamis__lock(lock);
     const uint64_t generation = tamis__generation(t);

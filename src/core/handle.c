@@ -74,7 +74,6 @@ void tamis_close(tamis *t)
     if (t->close_file != NULL) t->close_file(t);
     tamis__spill_close(tamis__spill(&t->body));
     tamis__free(memory, t->body.locks);
-    tamis__free(memory, t->body.stripes);
     tamis__gate_free(t->body.gate, memory);
     if (t->body.apart) tamis__free(memory, t->body.sections);
     free_handle(t);

@@ -48,7 +48,7 @@ struct tamis {
      * and shared between threads like `noise`. See frequency/window_of_counts.c. */
     struct older *older;
     /* In a shared handle: protects `noise`, and the generation together with `changed`. */
-    uint8_t lock;
+    uint32_t lock;
     struct section sections[]; /* those of the body, until a seal makes more of them */
 };
 

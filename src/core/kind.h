@@ -74,10 +74,9 @@ static inline void tamis__put_hash(uint8_t *to, tamis_hash h)
 struct body {
     struct section *sections;
     uint32_t count;
-    /* For blocked filters that are shared: see locked.h. NULL: the kernels without locks. */
+    /* For shared kinds with TAMIS__LINES or TAMIS__STRIPED: the locks of the lines (locks.h).
+     * Otherwise NULL: the kernels without locks. */
     struct line_locks *locks;
-    /* For shared kinds with TAMIS__STRIPED: the locks of the lines (stripes.h). Otherwise NULL. */
-    struct stripes *stripes;
     /* For shared windows: adds and queries enter it, and rotations close it (gate.h). Otherwise
      * NULL. */
     struct gate *gate;

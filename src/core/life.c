@@ -9,7 +9,6 @@
 #include "single.h"
 #include "sized.h"
 #include "snapshot.h"
-#include "stripes.h"
 
 void tamis__set_turning(tamis *t)
 {
@@ -27,20 +26,6 @@ static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why
         return tamis__unsupported(why, TAMIS_RIBBON, "%s filters are built in memory",
                                   t->kind->name);
     return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
-}
-
-/* Whether its kind, or the kind that it is made of, is shared by locks. */
-static bool is_striped(const tamis *t)
-{
-    const struct kind *inner = tamis__inner(&t->body);
-    return ((t->kind->traits | (inner != NULL ? inner->traits : 0)) & TAMIS__STRIPED) != 0;
-}
-
-static bool make_stripes(tamis *t)
-{
-    if (!tamis__in_use(&t->body) || !is_striped(t)) return true;
-    t->body.stripes = tamis__stripes(t->memory);
-    return t->body.stripes != NULL;
 }
 
 /* Gives a shared window its gate. False: not enough memory. */
@@ -78,7 +63,7 @@ static tamis_status make_shared(tamis *t, tamis_error *why)
         return cannot_share(t, why);
     if (t->strict) /* threads that do not wait cannot keep a limit */
         return tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
-    if (!make_gate(t) || !make_stripes(t) || !tamis__make_locks(t))
+    if (!make_gate(t) || !tamis__make_locks(t))
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     return TAMIS_OK;
 }
@@ -211,8 +196,7 @@ static bool copy_content(tamis *copy, const tamis *t)
     tamis__take_fields(copy, t);
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
-    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) && make_stripes(copy) &&
-                      tamis__make_locks(copy);
+    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) && tamis__make_locks(copy);
     if (made) tamis__take_cells(copy, t);
     tamis__gate_leave(slot);
     return made;

@@ -73,14 +73,26 @@ static bool merge_may_fail(const tamis *t)
            (tamis__sketch(t) != NULL && t->kind->rotate != NULL);
 }
 
-/* Gives `into` the content of its copy, which gets the old one. */
+/* Gives `into` the content of its copy, which gets the old one. Each keeps its place for sections,
+ * which may be within the handle, and `into` keeps its file. */
 static void trade(tamis *into, tamis *copy)
 {
     const tamis was = *into;
+    struct section *const mine = into->body.sections, *const theirs = copy->body.sections;
+    const bool apart = copy->body.apart;
+    for (uint32_t i = 0; i < was.body.count; i++) {
+        const struct section one = mine[i];
+        mine[i] = theirs[i];
+        theirs[i] = one;
+    }
     *into = *copy;
+    into->body.sections = mine;
+    into->body.apart = was.body.apart;
     into->file = was.file;
     into->close_file = was.close_file;
     *copy = was;
+    copy->body.sections = theirs;
+    copy->body.apart = apart;
     copy->file = NULL;
     copy->close_file = NULL;
 }

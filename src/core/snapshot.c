@@ -1,14 +1,14 @@
 #include "snapshot.h"
 
 #include "../image/image.h"
+#include "../kernels/locked.h"
 #include "bulk.h"
 #include "locks.h"
 #include "memory.h"
-#include "stripes.h"
 
 static void take_shared_fields(tamis *copy, const tamis *t)
 {
-    uint8_t *lock = (uint8_t *)(uintptr_t)&t->lock;
+    uint32_t *lock = (uint32_t *)(uintptr_t)&t->lock;
     tamis__lock(lock);
     tamis__copy_shared(copy, t, offsetof(tamis, noise));
     tamis__unlock(lock);
@@ -38,15 +38,14 @@ void tamis__take_fields(tamis *copy, const tamis *t)
     copy->weight = tamis__weight(copy);
     copy->body.spill = NULL;
     copy->body.apart = false;
-    copy->body.stripes = NULL;
     copy->body.locks = NULL;
     copy->body.gate = NULL;
 }
 
-static void take_lines(uint8_t *to, const uint8_t *from, uint64_t length, struct stripes *stripes)
+static void take_lines(uint8_t *to, const uint8_t *from, uint64_t length, struct line_locks *locks)
 {
     for (uint64_t at = 0; at < length; at += 64) {
-        uint8_t *lock = tamis__stripe(stripes, at / 64);
+        uint32_t *lock = &tamis__line_lock(locks, at / 64)->held;
         tamis__lock(lock);
         memcpy(to + at, from + at, length - at < 64 ? (size_t)(length - at) : 64);
         tamis__unlock(lock);
@@ -57,8 +56,8 @@ void tamis__take_cells(const tamis *copy, const tamis *t)
 {
     for (uint32_t i = 0; i < t->body.count; i++) {
         const struct section *from = &t->body.sections[i], *to = &copy->body.sections[i];
-        if (t->body.stripes != NULL)
-            take_lines(to->cells, from->cells, to->length, t->body.stripes);
+        if (t->body.locks != NULL && (t->kind->traits & TAMIS__STRIPED) != 0)
+            take_lines(to->cells, from->cells, to->length, t->body.locks);
         else if (tamis__in_use(&t->body))
             tamis__copy_shared(to->cells, from->cells, (size_t)to->length);
         else

@@ -2,7 +2,7 @@
 
 #include "../core/bulk.h"
 #include "../core/memory.h"
-#include "../core/stripes.h"
+#include "../core/spin.h"
 
 #define SAMPLES TAMIS__SAMPLES
 #define KEPT 1024u

@@ -27,12 +27,12 @@
  * A counter is saturated at 2^63 - 1, which means "or more". Nothing can be taken away;
  * signed-tally is for that.
  *
- * Threads (TAMIS_SHARED). An add and a query lock both lines of their key (stripes.h), so each
+ * Threads (TAMIS_SHARED). An add and a query lock both lines of their key (kernels/locked.h), so each
  * happens as a whole. The order of the adds decides about the bytes, as it does with one thread. */
 #include "../core/atomics.h"
 #include "../core/cpu.h"
 #include "../core/error.h"
-#include "../core/stripes.h"
+#include "../kernels/locked.h"
 #include "tally_cells.h"
 
 #include <math.h>
@@ -58,24 +58,24 @@ static const char *tally_wrong_shape(const struct body *b)
 static uint64_t tally_add_key(struct body *b, uint64_t lines, tamis_hash h, uint64_t w)
 {
     uint8_t *cells = b->sections->cells;
-    if (b->stripes == NULL) return tamis__tally_add(cells, lines, h, w);
+    if (b->locks == NULL) return tamis__tally_add(cells, lines, h, w);
     const uint64_t first = tamis__tally_first(h, lines);
     const uint64_t second = tamis__tally_second(h, lines, first);
-    tamis__lock_lines(b->stripes, first, second);
+    tamis__lock_lines(b->locks, first, second);
     const uint64_t before = tamis__tally_add(cells, lines, h, w);
-    tamis__unlock_lines(b->stripes, first, second);
+    tamis__unlock_lines(b->locks, first, second);
     return before;
 }
 
 static uint64_t tally_count_key(const struct body *b, uint64_t lines, tamis_hash h)
 {
     const uint8_t *cells = b->sections->cells;
-    if (b->stripes == NULL) return tamis__tally_count(cells, lines, h);
+    if (b->locks == NULL) return tamis__tally_count(cells, lines, h);
     const uint64_t first = tamis__tally_first(h, lines);
     const uint64_t second = tamis__tally_second(h, lines, first);
-    tamis__lock_lines(b->stripes, first, second);
+    tamis__lock_lines(b->locks, first, second);
     const uint64_t count = tamis__tally_count(cells, lines, h);
-    tamis__unlock_lines(b->stripes, first, second);
+    tamis__unlock_lines(b->locks, first, second);
     return count;
 }
 
@@ -142,7 +142,7 @@ static tamis_status tally_add(struct body *b, const struct batch *keys, uint8_t 
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
-    if (seen == NULL && keys->weights == NULL && b->stripes == NULL)
+    if (seen == NULL && keys->weights == NULL && b->locks == NULL)
         tally_add_ones(s, keys);
     else
         status = tally_add_weights(b, keys, seen, done, &sum);

@@ -74,7 +74,7 @@ AVX2 static void avx2_packed_add(uint8_t *table, const uint64_t *words, size_t n
 
 AVX2 unsigned tamis__add_waiting_avx2(struct line_lock *lock, uint8_t *at, uint64_t lo)
 {
-    tamis__wait_for_line(lock);
+    tamis__await(&lock->held);
     return avx2_add_holding(lock, at, avx2_line_mask(lo));
 }
 

@@ -95,8 +95,8 @@ AVX2 static inline unsigned avx2_add_sharing(struct line_locks *locks, uint8_t *
     const struct line mask = avx2_line_mask(h.lo);
     struct line_lock *lock = tamis__line_lock(locks, number);
     if (covers(avx2_shared_load(at), mask)) return 1;
-    return tamis__try_line(lock) ? avx2_add_holding(lock, at, mask)
-                                 : tamis__add_waiting_avx2(lock, at, h.lo);
+    return tamis__try(&lock->held) ? avx2_add_holding(lock, at, mask)
+                                   : tamis__add_waiting_avx2(lock, at, h.lo);
 }
 
 /* --- Ribbons ---------------------------------------------------------------------------------- */

@@ -168,7 +168,7 @@ AVX512 static inline unsigned avx512_add_holding(struct line_lock *lock, uint8_t
 AVX512 __attribute__((noinline, cold)) static unsigned
 avx512_add_waiting(struct line_lock *lock, uint8_t *line, uint64_t lo)
 {
-    tamis__wait_for_line(lock);
+    tamis__await(&lock->held);
     return avx512_add_holding(lock, line, avx512_line_mask(lo));
 }
 
@@ -180,8 +180,8 @@ AVX512 static inline unsigned avx512_add_sharing(struct line_locks *locks, uint8
     const __m512i mask = avx512_line_mask(h.lo);
     struct line_lock *lock = tamis__line_lock(locks, number);
     if (_mm512_testn_epi64_mask(avx512_shared_load(line), mask) == 0) return 1;
-    return tamis__try_line(lock) ? avx512_add_holding(lock, line, mask)
-                                 : avx512_add_waiting(lock, line, h.lo);
+    return tamis__try(&lock->held) ? avx512_add_holding(lock, line, mask)
+                                   : avx512_add_waiting(lock, line, h.lo);
 }
 
 AVX512 static void avx512_locked_add(struct line_locks *locks, uint8_t *table, uint64_t lines,

@@ -1,44 +1,8 @@
-/* Kernels in C for lines that locks protect (locked.h), and the wait for a lock. On every machine
- * they access single bytes, so the bits are the same whatever the byte order. */
-#if !defined(_GNU_SOURCE) && !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
-
+/* Kernels in C for lines that locks protect (locked.h). On every machine they access single bytes,
+ * so the bits are the same whatever the byte order. */
 #include "locked.h"
 
 #include "kernels.h"
-
-#ifndef __wasm__
-#include <sched.h>
-#endif
-
-/* A lock is held for some tens of nanoseconds, unless its thread lost the processor meanwhile. */
-#define SPINS 100u
-
-static void pause_a_little(unsigned round)
-{
-#ifndef __wasm__
-    if (round >= SPINS) {
-        sched_yield();
-        return;
-    }
-#endif
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-    __builtin_ia32_pause();
-#elif defined(__GNUC__) && defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-    (void)round;
-}
-
-void tamis__wait_for_line(struct line_lock *lock)
-{
-    unsigned round = 0;
-    do
-        while (__atomic_load_n(&lock->held, __ATOMIC_RELAXED) != 0)
-            pause_a_little(round < SPINS ? round++ : SPINS);
-    while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) != 0);
-}
 
 static unsigned locked_get_bit(const uint8_t *line, unsigned at)
 {
@@ -68,7 +32,7 @@ unsigned tamis__locked_add_one(struct line_locks *locks, uint8_t *table, uint64_
     uint8_t *line = table + number * TAMIS__LINE_BYTES;
     if (tamis__locked_has(line, h.lo)) return 1;
     struct line_lock *lock = tamis__line_lock(locks, number);
-    if (!tamis__try_line(lock)) tamis__wait_for_line(lock);
+    tamis__lock(&lock->held);
     unsigned all = 1;
     for (unsigned j = 0; j < 8; j++) all &= locked_set_bit(line, 64 * j + tamis__line_bit(h.lo, j));
     tamis__unlock_line(lock, !all);
@@ -118,7 +82,7 @@ static unsigned locked_compact_add_one(struct line_locks *locks, uint8_t *table,
     uint8_t *line = table + number * TAMIS__LINE_BYTES;
     if (locked_compact_has_all(line, k, h)) return 1;
     struct line_lock *lock = tamis__line_lock(locks, number);
-    if (!tamis__try_line(lock)) tamis__wait_for_line(lock);
+    tamis__lock(&lock->held);
     uint64_t x = h.lo;
     unsigned all = 1;
     for (uint32_t j = 0; j < k; j++) {

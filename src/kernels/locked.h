@@ -1,4 +1,5 @@
-/* Locks for the lines of a blocked filter to which several threads add (TAMIS_SHARED).
+/* Locks for the lines of a blocked filter, and of tallies, to which several threads add
+ * (TAMIS_SHARED).
  *
  * Without locks, a new key costs one atomic OR for each of its eight bits. Under a lock, it costs
  * one atomic exchange, and its bits are set by plain stores. For 10 M keys, a processor with
@@ -18,8 +19,7 @@
 #ifndef TAMIS_LOCKED_H
 #define TAMIS_LOCKED_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "../core/spin.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define TAMIS__CHECKS_RACES
@@ -40,18 +40,25 @@ struct line_locks {
     _Alignas(64) struct line_lock locks[];
 };
 
-/* Waits for a lock that another thread has, and takes it. */
-void tamis__wait_for_line(struct line_lock *lock);
-
 static inline struct line_lock *tamis__line_lock(struct line_locks *l, uint64_t line)
 {
     return &l->locks[line & l->last];
 }
 
-/* Takes the lock, unless another thread has it. */
-static inline bool tamis__try_line(struct line_lock *lock)
+/* Locks two lines, which may have the same lock. All threads take the lower lock first, so that
+ * none waits for ever. */
+static inline void tamis__lock_lines(struct line_locks *l, uint64_t a, uint64_t b)
 {
-    return __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE) == 0;
+    struct line_lock *x = tamis__line_lock(l, a), *y = tamis__line_lock(l, b);
+    tamis__lock(x < y ? &x->held : &y->held);
+    if (x != y) tamis__lock(x < y ? &y->held : &x->held);
+}
+
+static inline void tamis__unlock_lines(struct line_locks *l, uint64_t a, uint64_t b)
+{
+    struct line_lock *x = tamis__line_lock(l, a), *y = tamis__line_lock(l, b);
+    tamis__unlock(&x->held);
+    if (x != y) tamis__unlock(&y->held);
 }
 
 /* Unlocks, and counts a key that was new. Who sees the count also sees the bits, so that a snapshot
@@ -59,7 +66,7 @@ static inline bool tamis__try_line(struct line_lock *lock)
 static inline void tamis__unlock_line(struct line_lock *lock, bool is_new)
 {
     __atomic_store_n(&lock->items, lock->items + is_new, __ATOMIC_RELEASE);
-    __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+    tamis__unlock(&lock->held);
 }
 
 #endif

@@ -240,7 +240,7 @@ static void check_waiting(uint32_t plan_flags, bool bulk)
     struct one_add fresh = {.t = t, .key = 2, .bulk = bulk}, twin = fresh;
     CHECK(locks != NULL);
     CHECK_OK(tamis_add(t, &old.key, sizeof old.key, NULL));
-    for (uint64_t i = 0; i <= locks->last; i++) CHECK(tamis__try_line(&locks->locks[i]));
+    for (uint64_t i = 0; i <= locks->last; i++) CHECK(tamis__try(&(&locks->locks[i])->held));
     CHECK(pthread_join(start_adding(&old), NULL) == 0);
     CHECK(old.known);
     const pthread_t waits = start_adding(&fresh), waits_too = start_adding(&twin);
@@ -267,7 +267,7 @@ static void a_child_may_query(void)
     CHECK_OK(tamis_add(t, keys[0].p, 8, NULL));
     CHECK_OK(tamis_add(t, keys[1].p, 8, NULL));
     for (uint64_t i = 0; i <= t->body.locks->last; i++)
-        CHECK(tamis__try_line(&t->body.locks->locks[i]));
+        CHECK(tamis__try(&(&t->body.locks->locks[i])->held));
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {

@@ -1,0 +1,37 @@
+#if !defined(_GNU_SOURCE) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "spin.h"
+
+#ifndef __wasm__
+#include <sched.h>
+#endif
+
+/* A lock is held for some tens of nanoseconds, unless its thread lost the processor meanwhile. */
+#define SPINS 100u
+
+static void pause_a_little(unsigned round)
+{
+#ifndef __wasm__
+    if (round >= SPINS) {
+        sched_yield();
+        return;
+    }
+#endif
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+    __builtin_ia32_pause();
+#elif defined(__GNUC__) && defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+    (void)round;
+}
+
+void tamis__await(uint32_t *lock)
+{
+    unsigned round = 0;
+    do
+        while (__atomic_load_n(lock, __ATOMIC_RELAXED) != 0)
+            pause_a_little(round < SPINS ? round++ : SPINS);
+    while (!tamis__try(lock));
+}
