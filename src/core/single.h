@@ -43,42 +43,45 @@ static inline tamis_status tamis__count_one(tamis *t, bool known, bool *seen)
     return TAMIS_OK;
 }
 
-/* Defines the functions NAME_ask and NAME_ask_hash for a kind. `has` is a function that is always
- * inlined and returns whether the sections may contain a hash. TARGET is empty or the attribute of
- * an instruction set. */
+/* Defines the functions single_NAME_ask and single_NAME_ask_hash for a kind. `has` is a function
+ * that is always inlined and returns whether the sections may contain a hash. TARGET is empty or
+ * the attribute of an instruction set. */
 #define TAMIS__ASK_SINGLE(name, TARGET, has)                                                       \
-    TARGET TAMIS__LEAF static bool name##_ask_hash(const tamis *t, tamis_hash h)                   \
+    TARGET TAMIS__LEAF static bool single_##name##_ask_hash(const tamis *t, tamis_hash h)          \
     {                                                                                              \
         return has(t->body.sections, h);                                                           \
     }                                                                                              \
-    TARGET TAMIS__LEAF static TAMIS__APART bool name##_ask_other(const tamis *t, const void *key,  \
-                                                                 size_t len)                       \
+    TARGET TAMIS__LEAF static TAMIS__APART bool single_##name##_ask_other(                         \
+        const tamis *t, const void *key, size_t len)                                               \
     {                                                                                              \
         if (tamis__wrong_length(t, len)) return true;                                              \
         return has(t->body.sections, tamis__xxh3(key, len, t->hasher.seed));                       \
     }                                                                                              \
-    TARGET TAMIS__LEAF static bool name##_ask(const tamis *t, const void *key, size_t len)         \
+    TARGET TAMIS__LEAF static bool single_##name##_ask(const tamis *t, const void *key,            \
+                                                       size_t len)                                 \
     {                                                                                              \
-        if (len != 8) return name##_ask_other(t, key, len);                                        \
+        if (len != 8) return single_##name##_ask_other(t, key, len);                               \
         return has(t->body.sections, tamis__xxh3_word(t->hasher.flip, tamis__get64(key)));         \
     }
 
-/* The same for NAME_add and NAME_add_hash. `put` adds the hash to the sections and returns whether
- * it appeared to be a member before. */
+/* The same for single_NAME_add and single_NAME_add_hash. `put` adds the hash to the sections and
+ * returns whether it appeared to be a member before. */
 #define TAMIS__ADD_SINGLE(name, TARGET, put)                                                       \
-    TARGET TAMIS__SPECIALIZED tamis_status name##_put(tamis *t, tamis_hash h, bool *seen)          \
+    TARGET TAMIS__SPECIALIZED tamis_status single_##name##_counting(tamis *t, tamis_hash h,        \
+                                                                    bool *seen)                    \
     {                                                                                              \
         return tamis__count_one(t, put(t->body.sections, h), seen);                                \
     }                                                                                              \
-    TAMIS__ADD_SINGLE_BY(name, TARGET, name##_put)
+    TAMIS__ADD_SINGLE_BY(name, TARGET, single_##name##_counting)
 
 /* The same if `put` takes the handle, counts, and sets *seen. */
 #define TAMIS__ADD_SINGLE_BY(name, TARGET, put)                                                    \
-    TARGET TAMIS__LEAF static tamis_status name##_add_hash(tamis *t, tamis_hash h, bool *seen)     \
+    TARGET TAMIS__LEAF static tamis_status single_##name##_add_hash(tamis *t, tamis_hash h,        \
+                                                                    bool *seen)                    \
     {                                                                                              \
         return put(t, h, seen);                                                                    \
     }                                                                                              \
-    TARGET TAMIS__LEAF static TAMIS__APART tamis_status name##_add_other(                          \
+    TARGET TAMIS__LEAF static TAMIS__APART tamis_status single_##name##_add_other(                 \
         tamis *t, const void *key, size_t len, bool *seen)                                         \
     {                                                                                              \
         if (tamis__wrong_length(t, len)) {                                                         \
@@ -88,10 +91,10 @@ static inline tamis_status tamis__count_one(tamis *t, bool known, bool *seen)
         const tamis_hash h = tamis__xxh3(key, len, t->hasher.seed);                                \
         return put(t, h, seen);                                                                    \
     }                                                                                              \
-    TARGET TAMIS__LEAF static tamis_status name##_add(tamis *t, const void *key, size_t len,       \
-                                                      bool *seen)                                  \
+    TARGET TAMIS__LEAF static tamis_status single_##name##_add(tamis *t, const void *key,          \
+                                                               size_t len, bool *seen)             \
     {                                                                                              \
-        if (len != 8) return name##_add_other(t, key, len, seen);                                  \
+        if (len != 8) return single_##name##_add_other(t, key, len, seen);                         \
         const tamis_hash h = tamis__xxh3_word(t->hasher.flip, tamis__get64(key));                  \
         return put(t, h, seen);                                                                    \
     }

@@ -26,7 +26,7 @@ AVX2 static inline struct line avx2_line_mask(uint64_t key)
     return mask;
 }
 
-AVX2 static inline struct line load_line(const uint8_t *at)
+AVX2 static inline struct line avx2_load_line(const uint8_t *at)
 {
     const struct line l = {_mm256_loadu_si256((const __m256i *)at),
                            _mm256_loadu_si256((const __m256i *)(at + 32))};
@@ -43,13 +43,13 @@ AVX2 static inline unsigned covers(struct line l, struct line mask)
 
 AVX2 static inline unsigned avx2_query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
 {
-    return covers(load_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES),
+    return covers(avx2_load_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES),
                   avx2_line_mask(h.lo));
 }
 
 AVX2 static inline unsigned avx2_add_to_line(uint8_t *at, uint64_t lo)
 {
-    const struct line old = load_line(at), mask = avx2_line_mask(lo);
+    const struct line old = avx2_load_line(at), mask = avx2_line_mask(lo);
     _mm256_store_si256((__m256i *)at, _mm256_or_si256(old.low, mask.low));
     _mm256_store_si256((__m256i *)(at + 32), _mm256_or_si256(old.high, mask.high));
     return covers(old, mask);

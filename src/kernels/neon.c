@@ -95,8 +95,9 @@ TAMIS__SPECIALIZED bool neon_single_put(struct section *s, tamis_hash h)
 TAMIS__ASK_SINGLE(neon_line, , neon_single_has)
 TAMIS__ADD_SINGLE(neon_line, , neon_single_put)
 
-const struct single tamis__line_single_neon = {neon_line_ask, neon_line_add, neon_line_ask_hash,
-                                               neon_line_add_hash};
+const struct single tamis__line_single_neon = {single_neon_line_ask, single_neon_line_add,
+                                               single_neon_line_ask_hash,
+                                               single_neon_line_add_hash};
 
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 

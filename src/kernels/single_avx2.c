@@ -19,8 +19,9 @@ AVX2 TAMIS__SPECIALIZED bool avx2_single_put(struct section *s, tamis_hash h)
 TAMIS__ASK_SINGLE(avx2_line, AVX2, avx2_single_has)
 TAMIS__ADD_SINGLE(avx2_line, AVX2, avx2_single_put)
 
-const struct single tamis__line_single_avx2 = {avx2_line_ask, avx2_line_add, avx2_line_ask_hash,
-                                               avx2_line_add_hash};
+const struct single tamis__line_single_avx2 = {single_avx2_line_ask, single_avx2_line_add,
+                                               single_avx2_line_ask_hash,
+                                               single_avx2_line_add_hash};
 
 /* --- Lines under locks ------------------------------------------------------------------------ */
 
@@ -43,8 +44,9 @@ AVX2 TAMIS__SPECIALIZED tamis_status avx2_sharing_put(tamis *t, tamis_hash h, bo
 TAMIS__ASK_SINGLE(avx2_sharing, AVX2, avx2_sharing_has)
 TAMIS__ADD_SINGLE_BY(avx2_sharing, AVX2, avx2_sharing_put)
 
-const struct single tamis__locked_single_avx2 = {avx2_sharing_ask, avx2_sharing_add,
-                                                 avx2_sharing_ask_hash, avx2_sharing_add_hash};
+const struct single tamis__locked_single_avx2 = {single_avx2_sharing_ask, single_avx2_sharing_add,
+                                                 single_avx2_sharing_ask_hash,
+                                                 single_avx2_sharing_add_hash};
 #endif
 
 /* --- Ribbons ---------------------------------------------------------------------------------- */
@@ -90,7 +92,7 @@ AVX2 TAMIS__SPECIALIZED bool avx2_ribbon_has(const struct section *s, tamis_hash
 
 TAMIS__ASK_SINGLE(avx2_ribbon, AVX2, avx2_ribbon_has)
 
-const struct single tamis__ribbon_single_avx2 = {.ask = avx2_ribbon_ask,
-                                                 .ask_hash = avx2_ribbon_ask_hash};
+const struct single tamis__ribbon_single_avx2 = {.ask = single_avx2_ribbon_ask,
+                                                 .ask_hash = single_avx2_ribbon_ask_hash};
 
 #endif

@@ -65,8 +65,10 @@ TAMIS__ADD_SINGLE(probe, , single_probe_put)
 TAMIS__ASK_SINGLE(rows, , single_rows_have)
 TAMIS__ADD_SINGLE(rows, , single_rows_put)
 
-const struct single tamis__probe_single = {probe_ask, probe_add, probe_ask_hash, probe_add_hash};
-const struct single tamis__rows_single = {rows_ask, rows_add, rows_ask_hash, rows_add_hash};
+const struct single tamis__probe_single = {single_probe_ask, single_probe_add,
+                                           single_probe_ask_hash, single_probe_add_hash};
+const struct single tamis__rows_single = {single_rows_ask, single_rows_add, single_rows_ask_hash,
+                                          single_rows_add_hash};
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
@@ -88,7 +90,8 @@ TAMIS__SPECIALIZED bool single_line_put(struct section *s, tamis_hash h)
 TAMIS__ASK_SINGLE(line, , single_line_has)
 TAMIS__ADD_SINGLE(line, , single_line_put)
 
-const struct single tamis__line_single = {line_ask, line_add, line_ask_hash, line_add_hash};
+const struct single tamis__line_single = {single_line_ask, single_line_add, single_line_ask_hash,
+                                          single_line_add_hash};
 
 /* --- Lines under locks ------------------------------------------------------------------------ */
 
@@ -110,8 +113,8 @@ TAMIS__SPECIALIZED tamis_status sharing_put(tamis *t, tamis_hash h, bool *seen)
 TAMIS__ASK_SINGLE(sharing, , sharing_has)
 TAMIS__ADD_SINGLE_BY(sharing, , sharing_put)
 
-const struct single tamis__locked_single = {sharing_ask, sharing_add, sharing_ask_hash,
-                                            sharing_add_hash};
+const struct single tamis__locked_single = {single_sharing_ask, single_sharing_add,
+                                            single_sharing_ask_hash, single_sharing_add_hash};
 
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
@@ -124,6 +127,7 @@ TAMIS__SPECIALIZED bool single_ribbon_has(const struct section *s, tamis_hash h)
 
 TAMIS__ASK_SINGLE(ribbon, , single_ribbon_has)
 
-const struct single tamis__ribbon_single = {.ask = ribbon_ask, .ask_hash = ribbon_ask_hash};
+const struct single tamis__ribbon_single = {.ask = single_ribbon_ask,
+                                            .ask_hash = single_ribbon_ask_hash};
 
 #endif

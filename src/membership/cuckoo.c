@@ -572,7 +572,7 @@ TAMIS__ASK_SINGLE(cuckoo, , cuckoo_has)
 
 static const struct single *cuckoo_single(const struct body *b)
 {
-    static const struct single one = {.ask = cuckoo_ask, .ask_hash = cuckoo_ask_hash};
+    static const struct single one = {.ask = single_cuckoo_ask, .ask_hash = single_cuckoo_ask_hash};
     return has_short_slots(b->sections) ? &one : NULL;
 }
 

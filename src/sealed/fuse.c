@@ -262,9 +262,12 @@ TAMIS__ASK_SINGLE(fuse_any, , fuse_has_any)
 
 static const struct single *fuse_single(const struct body *b)
 {
-    static const struct single bytes = {.ask = fuse_bytes_ask, .ask_hash = fuse_bytes_ask_hash};
-    static const struct single three = {.ask = fuse_three_ask, .ask_hash = fuse_three_ask_hash};
-    static const struct single any = {.ask = fuse_any_ask, .ask_hash = fuse_any_ask_hash};
+    static const struct single bytes = {.ask = single_fuse_bytes_ask,
+                                        .ask_hash = single_fuse_bytes_ask_hash};
+    static const struct single three = {.ask = single_fuse_three_ask,
+                                        .ask_hash = single_fuse_three_ask_hash};
+    static const struct single any = {.ask = single_fuse_any_ask,
+                                      .ask_hash = single_fuse_any_ask_hash};
     if (tamis__collecting(b)) return NULL;
     if (b->sections->k != 3 || b->sections->salt != 0) return &any;
     return b->sections->cell_bits == 8 ? &bytes : &three;
