@@ -280,30 +280,31 @@ static void fill(tamis *t, bool asked, uint8_t *seen, tamis_status *s, size_t *d
     s[1] = tamis_add_many(t, described + KEYS / 4, KEYS / 3, asked ? seen : NULL, &done[1]);
 }
 
-/* The same image, answers, statuses and numbers of keys with any number of threads. */
+/* The same image, answers, statuses and numbers of keys with any number of threads. Two and five
+ * threads have to answer, three and four do not. */
 static void test_every_kind(void)
 {
     static uint8_t x[KEYS / 4], y[KEYS / 4];
     make_values();
-    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
-        for (int asked = 0; asked < 2; asked++) {
-            tamis_status s1[2], s2[2];
-            size_t d1[2], d2[2];
-            tamis *one = shaped(shape, NULL);
-            memset(x, 0xaa, sizeof x);
-            fill(one, asked, x, s1, d1);
-            for (uint32_t threads = 2; threads <= (shapes[shape].divided ? 5 : 2); threads++) {
-                const tamis_options o = {.struct_size = sizeof o, .threads = threads};
-                tamis *many = shaped(shape, &o);
-                memset(y, 0xaa, sizeof y);
-                fill(many, asked, y, s2, d2);
-                CHECK(s1[0] == s2[0] && s1[1] == s2[1] && d1[0] == d2[0] && d1[1] == d2[1]);
-                CHECK(memcmp(x, y, sizeof x) == 0);
-                check_same(one, many);
-                tamis_close(many);
-            }
-            tamis_close(one);
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+        tamis_status s1[2], s2[2];
+        size_t d1[2], d2[2];
+        tamis *one = shaped(shape, NULL);
+        memset(x, 0xaa, sizeof x);
+        fill(one, true, x, s1, d1);
+        for (uint32_t threads = 2; threads <= (shapes[shape].divided ? 5 : 2); threads++) {
+            const bool asked = threads == 2 || threads == 5;
+            const tamis_options o = {.struct_size = sizeof o, .threads = threads};
+            tamis *many = shaped(shape, &o);
+            memset(y, 0xaa, sizeof y);
+            fill(many, asked, y, s2, d2);
+            CHECK(s1[0] == s2[0] && s1[1] == s2[1] && d1[0] == d2[0] && d1[1] == d2[1]);
+            CHECK(!asked || memcmp(x, y, sizeof x) == 0);
+            check_same(one, many);
+            tamis_close(many);
         }
+        tamis_close(one);
+    }
 }
 
 /* The same with little scratch memory, and with none of the memory that threads need. */
@@ -315,7 +316,8 @@ static void test_every_scratch(void)
     for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
         tamis_status s[2];
         size_t d[2];
-        if (!shapes[shape].divided) continue;
+        if (!shapes[shape].divided || shapes[shape].flags != 0 || shapes[shape].cell_bits > 4)
+            continue;
         tamis *one = shaped(shape, NULL);
         fill(one, true, x, s, d);
         for (size_t i = 0; i <= sizeof scratch / sizeof *scratch; i++) {
