@@ -362,6 +362,7 @@ static void temporary_files_are_long(void)
     enter();
     CHECK_OK(tamis__temporary_open(directory, &fd, &why));
     CHECK_OK(tamis__temporary_write(fd, at, &at, sizeof at, &why));
+    CHECK_OK(tamis__temporary_write(fd, (uint32_t)at, &found, sizeof found, &why));
     CHECK_OK(tamis__temporary_read(fd, at, &found, sizeof found, &why));
     CHECK(found == at);
     CHECK_THAT(tamis__temporary_read(fd, at + 1, &found, sizeof found, &why), ==, TAMIS_ECORRUPT);

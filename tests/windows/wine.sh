@@ -4,6 +4,7 @@
 # get those of this script: ctest would wait for their end.
 set -u
 export WINEDEBUG=-all WINEDLLOVERRIDES='mscoree=;mshtml=;winemenubuilder.exe='
+export LC_ALL=C.UTF-8 # for the names of files
 unset DISPLAY
 loader=/usr/lib/wine/wine64
 [ -x "$loader" ] || loader=wine
