@@ -217,6 +217,9 @@ static void hot_key(void)
         for (unsigned i = 0; i < THREADS; i++) CHECK_THAT(h[i].wrong, ==, 0);
         tamis_upper_hashes(t, &hot, 1, &count);
         CHECK_THAT(count, ==, (int64_t)THREADS * HOT_BATCHES * HOT_BATCH);
+        tamis_facts f = {.struct_size = sizeof f};
+        CHECK_OK(tamis_stat(t, &f));
+        CHECK_THAT(f.weight, ==, count);
         tamis_close(t);
     }
 }
