@@ -212,8 +212,9 @@ static void count_sketch_add_shared(struct body *b, const struct batch *keys)
             v[j] = tamis__with_sign(c, minus[j]);
         }
         if (keys->counts != NULL) keys->counts[i] = count_sketch_upper(v, s->k, wide);
-        tamis__weigh_shared(b, w);
+        if (keys->weights != NULL) tamis__weigh_shared(b, w);
     }
+    if (keys->weights == NULL) tamis__weigh_shared(b, (int64_t)keys->n);
 }
 
 static inline void count_sketch_order(int32_t *a, int32_t *b)

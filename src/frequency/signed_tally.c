@@ -223,8 +223,9 @@ static void signed_tally_add_shared(struct body *b, const struct batch *keys)
         const struct signed_tally_lines l = signed_tally_lock(b, keys->hashes[i]);
         signed_tally_add_key(s->cells, tamis__octet_lines(s), keys->hashes[i], w, count);
         tamis__unlock_lines(b->locks, l.first, l.second);
-        tamis__weigh_shared(b, w);
+        if (keys->weights != NULL) tamis__weigh_shared(b, w);
     }
+    if (keys->weights == NULL) tamis__weigh_shared(b, (int64_t)keys->n);
 }
 
 static tamis_status signed_tally_add(struct body *b, const struct batch *keys, uint8_t *seen,
