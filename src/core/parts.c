@@ -50,7 +50,8 @@ static tamis_status name_part(size_t part, tamis_status s, const tamis_error *in
                               tamis_error *why)
 {
     const uint32_t better = inner->better_kind;
-    tamis__fail(why, s, "part %zu: %.*s", part, (int)sizeof inner->text - 32, inner->text);
+    tamis__fail(why, s, "part %llu: %.*s", (unsigned long long)part, (int)sizeof inner->text - 32,
+                inner->text);
     if (why != NULL) why->better_kind = better;
     return s;
 }
