@@ -234,7 +234,7 @@ static void saturated_counters_stay(void)
         const uint64_t key = 5;
         const int64_t least = sketches[s].cell_bits == 32 ? (int64_t)INT32_MAX * 2 : INT64_MAX;
         CHECK_OK(tamis_add_weight(t, &key, sizeof key, least - 10, NULL));
-        start_adders(a, t, false, false);
+        start_adders(a, t, false, sketches[s].two_sided);
         join_adders(a);
         CHECK(tamis_upper(t, &key, sizeof key) == INT64_MAX);
         tamis_facts f = {.struct_size = sizeof f};
