@@ -45,7 +45,7 @@ struct tamis {
     struct file *file;
     void (*close_file)(tamis *t);
     /* Windows of sketches: what the noise of the older generations adds up to, or NULL. It is kept
-     * and shared between threads like `noise`. See frequency/window_of_counts.c. */
+     * and shared between threads like `noise`. See frequency/older.c. */
     struct older *older;
     /* In a shared handle: protects `noise`, and the generation together with `changed`. */
     uint32_t lock;
