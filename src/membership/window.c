@@ -141,10 +141,9 @@ static bool window_query_one(const struct body *some, const struct kind *inner, 
 }
 
 /* Generations that are filters of bits. False: they have to be asked one after the other. */
-static bool window_query_bits(const struct body *b, uint32_t first, const struct batch *keys,
-                              uint8_t *bits)
+static bool window_query_bits(const struct body *b, const struct kind *inner, uint32_t first,
+                              const struct batch *keys, uint8_t *bits)
 {
-    const struct kind *inner = tamis__inner(b);
     struct body some = *b;
     some.sections += first;
     some.count -= first;
@@ -163,7 +162,8 @@ void tamis__query_generations(const struct body *b, uint32_t first, const struct
     const struct kind *inner = tamis__inner(b);
     const uint32_t n = tamis__generations(b);
     uint8_t in_one[TAMIS__MOST_BATCH / 8];
-    if (first < n && inner->sketch == NULL && window_query_bits(b, first, keys, bits)) return;
+    if (first < n && inner->sketch == NULL && window_query_bits(b, inner, first, keys, bits))
+        return;
     for (uint32_t i = first; i < n; i++) {
         const struct body one = tamis__generation_at(b, i);
         inner->query(&one, keys, i == first ? bits : in_one);
