@@ -83,19 +83,19 @@ void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
     tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->hashes, keys->n);
 }
 
-/* Prefetches the first probes of the keys that follow, at most `most`. */
-static void prefetch_ahead(const struct body *b, const struct batch *keys, uint32_t most)
+/* Prefetches the probes of the keys that follow, or only the first ones. */
+static void prefetch_ahead(const struct body *b, const struct batch *keys, bool all)
 {
     struct probes p = probes_of(b);
     if (keys->ahead == NULL) return;
-    if (p.k > most) p.k = most;
+    if (!all && p.k > TAMIS__FIRST_PROBES) p.k = TAMIS__FIRST_PROBES;
     tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->ahead, keys->n);
 }
 
 tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     (void)done;
-    prefetch_ahead(b, keys, UINT32_MAX);
+    prefetch_ahead(b, keys, true);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
     return TAMIS_OK;
@@ -126,7 +126,8 @@ void tamis__rows_add_within(struct body *b, struct range r, const tamis_hash *h,
 
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    prefetch_ahead(b, keys, b->shared ? UINT32_MAX : TAMIS__FIRST_PROBES);
+    /* The kernels of shared handles test all probes of a key at once. */
+    prefetch_ahead(b, keys, keys->mostly_yes || b->shared);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
 }

@@ -190,10 +190,10 @@ struct stream {
     const tamis *t;
     const struct keys *in;
     size_t group;
-    size_t lag;        /* keys between prefetch and use: a group, or none */
-    bool unasked;      /* as in struct batch */
-    unsigned half;     /* of ring and aims, used by the group that is sent next */
-    struct aims *aims; /* NULL: the kind keeps none */
+    size_t lag;               /* keys between prefetch and use: a group, or none */
+    bool unasked, mostly_yes; /* as in struct batch */
+    unsigned half;            /* of ring and aims, used by the group that is sent next */
+    struct aims *aims;        /* NULL: the kind keeps none */
     tamis_hash ring[2 * GROUP];
 };
 
@@ -207,7 +207,7 @@ static void stream_open(struct stream *s, const tamis *t, const struct keys *in,
     s->t = t;
     s->in = in;
     s->aims = aims;
-    s->unasked = false;
+    s->unasked = s->mostly_yes = false;
     s->half = 0;
     s->group = aims != NULL ? t->kind->aimed : GROUP;
     s->lag = prefetching_pays(t) ? s->group : 0;
@@ -217,7 +217,8 @@ static void stream_open(struct stream *s, const tamis *t, const struct keys *in,
 static struct batch stream_group(struct stream *s, size_t at, bool now, unsigned half)
 {
     const size_t rest = s->in->n - at;
-    struct batch b = {.n = rest < s->group ? rest : s->group, .unasked = s->unasked};
+    struct batch b = {
+        .n = rest < s->group ? rest : s->group, .unasked = s->unasked, .mostly_yes = s->mostly_yes};
     tamis_hash *slot = s->ring + half * s->group;
     b.hashes = s->in->hashes != NULL ? s->in->hashes + at : slot;
     if (s->in->weights != NULL) b.weights = s->in->weights + at;
@@ -284,8 +285,9 @@ static TAMIS__APART size_t stream_query(const tamis *t, const struct keys *in, s
         const struct batch b = stream_step(&s, at);
         if (b.n == 0) continue;
         const size_t from = at - s.lag, uncounted = from + b.n - counted;
-        t->kind->query(&t->body, &b,
-                       bits != NULL ? bits + from / 8 : unwanted + (from - counted) / 8);
+        uint8_t *out = bits != NULL ? bits + from / 8 : unwanted + (from - counted) / 8;
+        t->kind->query(&t->body, &b, out);
+        s.mostly_yes = 2 * count_answers(out, b.n) > b.n;
         if (bits != NULL || (uncounted + GROUP <= UNCOUNTED && from + b.n < in->n)) continue;
         count += count_answers(unwanted, uncounted);
         counted += uncounted;
