@@ -108,6 +108,7 @@ void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n,
     size_t i = 0;
     if (k->xxh3_words != NULL && n >= 8 && keys[0].len == 8)
         i = k->xxh3_words(h->seed, keys, n, out);
+    if (i == n) return;
     if (k->xxh3_long != NULL && n >= 8) {
         struct lanes l = lanes_open(h->seed, out);
         for (; i < n; i++) lanes_put(&l, i, keys[i].p, keys[i].len);

@@ -8,13 +8,24 @@
 AVX2 static void avx2_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
                                  const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
-    tamis__prefetch_lines(table, lines, ahead, n);
-    for (size_t i = 0; i < n; i += 8) {
-        unsigned answers = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++)
-            answers |= avx2_query_one(table, lines, h[i + j]) << j;
-        bits[i / 8] = (uint8_t)answers;
+    unsigned answers = 0;
+    for (; n >= 8; n -= 8, h += 8) {
+        unsigned eight = 0;
+        for (unsigned j = 0; j < 8; j++) {
+            eight |= avx2_query_one(table, lines, h[j]) << j;
+            if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[j], lines) * 64);
+        }
+        if (ahead != NULL) ahead += 8;
+        *bits++ = (uint8_t)eight;
     }
+    if (n == 0) return;
+    for (unsigned j = 0; j < n; j++) answers |= avx2_query_one(table, lines, h[j]) << j;
+    *bits = (uint8_t)answers;
+}
+
+AVX2 static inline unsigned avx2_add_one(uint8_t *table, uint64_t lines, tamis_hash h)
+{
+    return avx2_add_to_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES, h.lo);
 }
 
 AVX2 static inline unsigned avx2_query_any(const struct tables *t, tamis_hash h)
@@ -42,15 +53,19 @@ AVX2 static void avx2_line_query_any(const struct tables *t, const tamis_hash *h
 AVX2 static void avx2_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
                                const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
-    tamis__prefetch_lines(table, lines, ahead, n);
-    for (size_t i = 0; i < n; i += 8) {
-        unsigned answers = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++)
-            answers |= avx2_add_to_line(table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES,
-                                        h[i + j].lo)
-                       << j;
-        seen[i / 8] = (uint8_t)answers;
+    unsigned answers = 0;
+    for (; n >= 8; n -= 8, h += 8) {
+        unsigned eight = 0;
+        for (unsigned j = 0; j < 8; j++) {
+            eight |= avx2_add_one(table, lines, h[j]) << j;
+            if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[j], lines) * 64);
+        }
+        if (ahead != NULL) ahead += 8;
+        *seen++ = (uint8_t)eight;
     }
+    if (n == 0) return;
+    for (unsigned j = 0; j < n; j++) answers |= avx2_add_one(table, lines, h[j]) << j;
+    *seen = (uint8_t)answers;
 }
 
 AVX2 static void avx2_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
