@@ -166,7 +166,7 @@ struct batch {
     const int64_t *weights;  /* sketches; NULL: all 1 */
     const tamis_bytes *keys; /* the keys themselves, in an add to a sketch that keeps items */
     bool unasked;        /* in an add: the caller does not want to know which keys were present */
-    bool mostly_yes;     /* in a query: more than half of the keys before these got a yes */
+    bool mostly_yes;     /* in a query: most of the first eight keys before these got a yes */
     struct known *known; /* in a count, or NULL: set for keys with entries of their own */
     /* In an add to a sketch, or NULL: set to the tamis__upper of each key right after its add, for
      * the keys that were added. */

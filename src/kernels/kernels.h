@@ -23,8 +23,8 @@ struct probes {
  * these. In a full filter of the best k, half of the bits are set, and one key in eight of those
  * that were never added passes. */
 #define TAMIS__FIRST_PROBES 3u
-/* How many keys are tested before the others are looked at; their numbers are bytes. */
-#define TAMIS__PROBED 128u
+/* How many keys are tested before the other probes of those that passed. A multiple of 8. */
+#define TAMIS__PROBED 32u
 
 /* Returns the two lines of a key in a tally, which always differ. */
 static inline uint64_t tamis__tally_first(tamis_hash h, uint64_t lines)

@@ -90,6 +90,36 @@ static inline unsigned query_others(const uint8_t *rows, const struct probes *p,
 
 _Static_assert(TAMIS__FIRST_PROBES == 3, "query_others steps over three");
 
+/* Answers at most TAMIS__PROBED keys, at a byte of answers that are 0. Returns how many keys passed
+ * their first probes. */
+static size_t query_in_two(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                           size_t n, uint8_t *bits)
+{
+    uint8_t left[TAMIS__PROBED];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        left[count] = (uint8_t)i;
+        count += query_first(rows, p, h[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        scalar_answer(bits, left[i],
+                      p->k <= TAMIS__FIRST_PROBES || query_others(rows, p, h[left[i]]));
+    return count;
+}
+
+/* Does the same for keys that are mostly members. */
+static size_t query_at_once(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                            size_t n, uint8_t *bits)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned all = query_probes(rows, p, h[i], h[i].lo, 0, p->k);
+        scalar_answer(bits, i, all);
+        count += all;
+    }
+    return count;
+}
+
 void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                         uint8_t *bits)
 {
@@ -98,19 +128,13 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
         return;
     }
     const struct probes own = *p; /* a copy that the stores cannot alias */
+    bool members = false;
     clear_answers(bits, n);
     for (size_t at = 0; at < n; at += TAMIS__PROBED) {
         const size_t some = n - at < TAMIS__PROBED ? n - at : TAMIS__PROBED;
-        uint8_t left[TAMIS__PROBED];
-        size_t count = 0;
-        for (size_t i = 0; i < some; i++) {
-            left[count] = (uint8_t)i;
-            count += query_first(rows, &own, h[at + i]);
-        }
-        for (size_t i = 0; i < count; i++)
-            scalar_answer(bits, at + left[i],
-                          own.k <= TAMIS__FIRST_PROBES ||
-                              query_others(rows, &own, h[at + left[i]]));
+        members =
+            2 * (members ? query_at_once : query_in_two)(rows, &own, h + at, some, bits + at / 8) >
+            some;
     }
 }
 
