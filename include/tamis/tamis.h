@@ -223,9 +223,8 @@ enum {                    /* tamis_options.flags, with calls that accept them (e
                            * TAMIS_EBUSY if it is locked, TAMIS_EIO if there are no locks (flock) */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait for the lock                                 */
     TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add, query, count, rotate
-                           * and take snapshots (save, write, copy, stat, info) at once. No add is
-                           * lost, and a call sees each add that happens before it. Other changes
-                           * need the handle alone. Some kinds take locks, so not in signal handlers.
+                           * and take snapshots (save, write, copy, stat, info) at once. A call sees
+                           * each add that happens before it. Other changes need the handle alone.
                            * Kinds and locks: see docs/GUIDE.md, "Threads"; also see parts.h      */
     TAMIS_STEADY = 64     /* load, unpack: saved changes do not raise `generation`, so that replicas
                            * with the same changes write the same bytes, even if one was reloaded */
@@ -248,7 +247,7 @@ struct tamis_options {
     uint64_t scratch_bytes;     /* for bulk adds to big tables, 0: 64 MiB. Less is never an error */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
     uint32_t threads;           /* of tamis_seal (ribbon), of queries and adds with 65,536 keys or
-                                 * more; docs/GUIDE.md ("Threads") lists the kinds. 0: 1          */
+                                 * more: see docs/GUIDE.md, "Threads in bulk calls". 0: 1         */
     const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
     tamis_key *shared_key;      /* instead of key, for many handles: see hashes.h                 */
 };

@@ -1,7 +1,7 @@
-/* The locks of the lines of a shared handle (kernels/locked.h), and what they count. The adds to a
- * blocked filter write neither `items` nor `changed` of the handle, which would be a cache line that
- * all threads fight for. Each lock counts the new keys of its lines, and the counts are summed when
- * somebody asks. The locks of tallies count nothing. */
+/* The locks of the lines of a shared handle (kernels/locked.h), and what they count. Adds to a
+ * blocked filter write neither `items` nor `changed` of the handle, which would be a cache line
+ * that all threads fight for. Each lock counts the new keys of its lines, and the counts are summed
+ * when somebody asks. The locks of tallies count nothing. */
 #ifndef TAMIS_LOCKS_H
 #define TAMIS_LOCKS_H
 

@@ -1,6 +1,6 @@
-/* The lock of the library: a number that is 1 while a thread holds it. Threads hold it for less than
- * a microsecond, unless the system suspends them. So the others wait actively first, and then give
- * up their turn. */
+/* The lock of the library: a number that is 1 while a thread holds it. Threads hold it for less
+ * than a microsecond, unless the system suspends them. So the others wait actively first, and then
+ * give up their turn. */
 #ifndef TAMIS_SPIN_H
 #define TAMIS_SPIN_H
 

@@ -27,8 +27,9 @@
  * A counter is saturated at 2^63 - 1, which means "or more". Nothing can be taken away;
  * signed-tally is for that.
  *
- * Threads (TAMIS_SHARED). An add and a query lock both lines of their key (kernels/locked.h), so each
- * happens as a whole. The order of the adds decides about the bytes, as it does with one thread. */
+ * Threads (TAMIS_SHARED). An add and a query lock both lines of their key (kernels/locked.h), so
+ * each happens as a whole. The order of the adds decides about the bytes, as it does with one
+ * thread. */
 #include "../core/atomics.h"
 #include "../core/cpu.h"
 #include "../core/error.h"

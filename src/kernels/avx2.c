@@ -33,7 +33,7 @@ AVX2 static inline unsigned avx2_query_any(const struct tables *t, tamis_hash h)
     const uint64_t at = tamis__line_of(h, t->lines) * TAMIS__LINE_BYTES;
     const struct line mask = avx2_line_mask(h.lo);
     for (uint32_t i = 0; i < t->count; i++)
-        if (covers(load_line(tamis__table_at(t, i) + at), mask)) return 1;
+        if (covers(avx2_load_line(tamis__table_at(t, i) + at), mask)) return 1;
     return 0;
 }
 

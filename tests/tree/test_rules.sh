@@ -194,8 +194,8 @@ function library(from) {
     if (from == "src/core") return "core kernels image sealed/collect.h frequency/noise.h"
     if (from == "src/image") return "image core sealed/collect.h sealed/hash_sort.h"
     if (from == "src/kernels")
-        return "kernels core/bits.h core/single.h sealed/fuse.h sealed/ribbon/ribbon.h" \
-            " sealed/ribbon/sections.h"
+        return "kernels core/bits.h core/single.h core/spin.h sealed/fuse.h" \
+            " sealed/ribbon/ribbon.h sealed/ribbon/sections.h"
     if (from == "src/membership") return "membership core image"
     if (from ~ /^src\/sealed(\/ribbon)?$/) return "sealed sealed/ribbon core image kernels"
     if (from == "src/frequency") return "frequency core image kernels"
