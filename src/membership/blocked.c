@@ -107,12 +107,7 @@ static const char *blocked_wrong_cells(const struct body *b)
 /* The locks of the lines, or NULL. */
 static struct line_locks *locks_of(const struct body *b)
 {
-#ifdef TAMIS_LEAN
-    (void)b;
-    return NULL;
-#else
-    return b->locks;
-#endif
+    return tamis__in_use(b) ? b->locks : NULL;
 }
 
 static bool packs(const struct body *b)
