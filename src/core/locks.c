@@ -23,7 +23,8 @@ static uint64_t locks_for(uint64_t lines)
 
 bool tamis__make_locks(tamis *t)
 {
-    if (!tamis__in_use(&t->body) || (t->kind->traits & (TAMIS__LINES | TAMIS__STRIPED)) == 0) return true;
+    if (!tamis__in_use(&t->body) || (t->kind->traits & (TAMIS__LINES | TAMIS__STRIPED)) == 0)
+        return true;
     const uint64_t n = locks_for(t->body.sections->length / TAMIS__LINE_BYTES);
     struct line_locks *locks =
         tamis__alloc(t->memory, sizeof(struct line_locks) + n * sizeof(struct line_lock));
