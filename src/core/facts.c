@@ -27,7 +27,7 @@ static uint64_t locked_generation(const tamis *t)
 }
 
 /* Everything that tamis_info reports without reading the cells. The other fields are 0. */
-static void known_facts(const tamis *t, tamis_facts *out)
+static void facts_of_content(const tamis *t, tamis_facts *out)
 {
     memset(out, 0, sizeof *out);
     out->kind = t->kind->id;
@@ -36,7 +36,6 @@ static void known_facts(const tamis *t, tamis_facts *out)
     out->m = t->body.sections->m;
     out->format = TAMIS__FORMAT;
     out->seed = t->hasher.seed;
-    out->generation = locked_generation(t);
     out->keyed = t->hasher.id == TAMIS_SIPHASH;
     memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
     out->strict = t->strict;
@@ -60,6 +59,14 @@ static void known_facts(const tamis *t, tamis_facts *out)
     }
     out->planned_items = t->planned_items;
     out->fpr_planned = t->planned_fpr;
+}
+
+/* The generation comes last, so that a handle which reports more items than its file also reports a
+ * later generation, unless an add is under way. */
+static void known_facts(const tamis *t, tamis_facts *out)
+{
+    facts_of_content(t, out);
+    out->generation = locked_generation(t);
 }
 
 tamis_status tamis_stat(const tamis *t, tamis_facts *out)

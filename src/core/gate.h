@@ -29,6 +29,7 @@ struct gate {
         uint8_t apart[60];
     } slots[TAMIS__GATE_SLOTS];
     uint32_t closed;
+    uint32_t turn; /* the lock of the thread that closes it */
     /* Keys that threads inside are adding to a generation which must not exceed turn_at. */
     uint64_t reserved;
 };

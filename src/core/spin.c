@@ -4,27 +4,36 @@
 
 #include "spin.h"
 
-#ifndef __wasm__
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#elif !defined(__wasm__)
 #include <sched.h>
 #endif
+
+void tamis__yield(void)
+{
+#if defined(_WIN32)
+    SwitchToThread();
+#elif !defined(__wasm__) /* which has only one thread */
+    sched_yield();
+#endif
+}
 
 /* A lock is held for some tens of nanoseconds, unless its thread lost the processor meanwhile. */
 #define SPINS 100u
 
 static void pause_a_little(unsigned round)
 {
-#ifndef __wasm__
     if (round >= SPINS) {
-        sched_yield();
+        tamis__yield();
         return;
     }
-#endif
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     __builtin_ia32_pause();
 #elif defined(__GNUC__) && defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-    (void)round;
 }
 
 void tamis__await(uint32_t *lock)

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Lets other threads run. */
+void tamis__yield(void);
+
 /* Waits until no other thread holds the lock, and takes it. */
 void tamis__await(uint32_t *lock);
 
