@@ -7,7 +7,7 @@
  *     items·k / cells = -ln(1 - fpr^(1/k)),
  *
  * and refines it with secants in logarithms, in which the rate is almost a straight line. A filter
- * of lines has an approximate rate as well, which takes a fraction of the time (sizing.near). It
+ * of lines has an approximate rate as well, which takes a fraction of the time (sizing.nearly). It
  * decides unless it is too close to the limit. The result is the one of a bisection over all m or
  * all items with the true rate, from which plans were made at first. Plans are part of images, so
  * it must remain the result.
@@ -51,13 +51,13 @@ static uint64_t most_steps(const struct sizing *s, uint32_t k)
 /* The rates of a family, with those of its lines for one k that are known so far. */
 struct rates {
     const struct sizing *s;
-    struct line_rates exact, near;
+    struct line_rates exact, nearly;
 };
 
 static void rates_open(struct rates *r, const struct sizing *s)
 {
     r->s = s;
-    r->exact.k = r->near.k = 0; /* no k, so nothing is known */
+    r->exact.k = r->nearly.k = 0; /* no k, so nothing is known */
 }
 
 static double part_rate(struct rates *r, bool near, double m, uint32_t k, double items)
@@ -65,7 +65,7 @@ static double part_rate(struct rates *r, bool near, double m, uint32_t k, double
     const struct sizing *s = r->s;
     if (s->line == NULL) return s->rate(m, k, items);
     near = near && s->line_near != NULL;
-    struct line_rates *lines = near ? &r->near : &r->exact;
+    struct line_rates *lines = near ? &r->nearly : &r->exact;
     if (lines->k != k)
         tamis__line_rates(lines, near ? s->line_near : s->line, s->line_cells, k,
                           near ? 1e-12 : TAMIS__NO_SHARE);
@@ -277,10 +277,10 @@ static void complete_shape(struct contest *t, struct shape *c)
 /* The approximate rate of a shape, or the lowest rate that a plan promises if that is higher. */
 static double near_rate(struct contest *t, struct shape *c)
 {
-    if (c->near <= 0)
-        c->near =
+    if (c->nearly <= 0)
+        c->nearly =
             fmax(rate_of(&t->rates, true, (double)c->m, c->k, (double)c->items), TAMIS__MIN_FPR);
-    return c->near;
+    return c->nearly;
 }
 
 /* m for items and, if it is not 0, a rate, or as many bytes as the plan has. */

@@ -4,21 +4,18 @@
 
 #include "spin.h"
 
-#if defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
-#elif !defined(__wasm__)
+#if !defined(__wasm__) && !defined(_WIN32)
 #include <sched.h>
 #endif
 
+#ifndef _WIN32 /* threads.c has it for Windows */
 void tamis__yield(void)
 {
-#if defined(_WIN32)
-    SwitchToThread();
-#elif !defined(__wasm__) /* which has only one thread */
+#ifndef __wasm__ /* which has only one thread */
     sched_yield();
 #endif
 }
+#endif
 
 /* A lock is held for some tens of nanoseconds, unless its thread lost the processor meanwhile. */
 #define SPINS 100u

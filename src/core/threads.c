@@ -7,6 +7,8 @@
 
 #include "threads.h"
 
+#include "spin.h"
+
 #include <stddef.h>
 
 struct work {
@@ -43,6 +45,11 @@ void tamis__in_parallel(uint32_t threads, uint64_t jobs, void (*run)(void *ctx, 
 #include <process.h>
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
+
+void tamis__yield(void)
+{
+    SwitchToThread();
+}
 
 typedef HANDLE thread_handle;
 
