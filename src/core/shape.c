@@ -7,7 +7,7 @@
  *     items·k / cells = -ln(1 - fpr^(1/k)),
  *
  * and refines it with secants in logarithms, in which the rate is almost a straight line. A filter
- * of lines has an approximate rate as well, which takes a fraction of the time (sizing.nearly). It
+ * of lines has an approximate rate as well, which takes a fraction of the time (sizing.line_near). It
  * decides unless it is too close to the limit. The result is the one of a bisection over all m or
  * all items with the true rate, from which plans were made at first. Plans are part of images, so
  * it must remain the result.
@@ -60,22 +60,22 @@ static void rates_open(struct rates *r, const struct sizing *s)
     r->exact.k = r->nearly.k = 0; /* no k, so nothing is known */
 }
 
-static double part_rate(struct rates *r, bool near, double m, uint32_t k, double items)
+static double part_rate(struct rates *r, bool nearly, double m, uint32_t k, double items)
 {
     const struct sizing *s = r->s;
     if (s->line == NULL) return s->rate(m, k, items);
-    near = near && s->line_near != NULL;
-    struct line_rates *lines = near ? &r->nearly : &r->exact;
+    nearly = nearly && s->line_near != NULL;
+    struct line_rates *lines = nearly ? &r->nearly : &r->exact;
     if (lines->k != k)
-        tamis__line_rates(lines, near ? s->line_near : s->line, s->line_cells, k,
-                          near ? 1e-12 : TAMIS__NO_SHARE);
+        tamis__line_rates(lines, nearly ? s->line_near : s->line, s->line_cells, k,
+                          nearly ? 1e-12 : TAMIS__NO_SHARE);
     return tamis__over_lines(m / s->line_cells, items, lines);
 }
 
-static double rate_of(struct rates *r, bool near, double m, uint32_t k, double items)
+static double rate_of(struct rates *r, bool nearly, double m, uint32_t k, double items)
 {
-    if (!r->s->shared) return part_rate(r, near, m, k, items);
-    const double one = part_rate(r, near, m, k, ceil(items / parts(r->s)));
+    if (!r->s->shared) return part_rate(r, nearly, m, k, items);
+    const double one = part_rate(r, nearly, m, k, ceil(items / parts(r->s)));
     return one < 1 ? -expm1(parts(r->s) * log1p(-one)) : 1;
 }
 
@@ -100,10 +100,10 @@ struct search_for_shape {
     uint64_t low, high;
 };
 
-static double rate_at(const struct search_for_shape *q, bool near, uint64_t x)
+static double rate_at(const struct search_for_shape *q, bool nearly, uint64_t x)
 {
-    if (q->m != 0) return rate_of(q->r, near, (double)q->m, q->k, (double)x);
-    return rate_of(q->r, near, (double)(x * q->r->s->step), q->k, q->items);
+    if (q->m != 0) return rate_of(q->r, nearly, (double)q->m, q->k, (double)x);
+    return rate_of(q->r, nearly, (double)(x * q->r->s->step), q->k, q->items);
 }
 
 static bool is_below(void *ctx, uint64_t x)
@@ -235,7 +235,7 @@ static uint64_t m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
 struct shape {
     uint64_t m, items, bytes;
     uint32_t k;
-    double near;   /* the approximate rate; 0: not computed yet */
+    double nearly; /* the approximate rate; 0: not computed yet */
     double fpr;    /* the true one, rounded up; 0: not computed yet */
     double excess; /* for plans for transfer, see excess() */
 };
