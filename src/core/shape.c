@@ -7,10 +7,10 @@
  *     items·k / cells = -ln(1 - fpr^(1/k)),
  *
  * and refines it with secants in logarithms, in which the rate is almost a straight line. A filter
- * of lines has an approximate rate as well, which takes a fraction of the time (sizing.line_near). It
- * decides unless it is too close to the limit. The result is the one of a bisection over all m or
- * all items with the true rate, from which plans were made at first. Plans are part of images, so
- * it must remain the result.
+ * of lines has an approximate rate as well, which takes a fraction of the time (sizing.line_near).
+ * It decides unless it is too close to the limit. The result is the one of a bisection over all m
+ * or all items with the true rate, from which plans were made at first. Plans are part of images,
+ * so it must remain the result.
  *
  * For k the search starts from the closed form as well. The rate of a shape is log-convex in k: it
  * is a mean of powers p^k, where p rises with k. So if some k is too large for a limit, all larger
