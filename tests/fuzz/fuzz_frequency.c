@@ -408,7 +408,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (asked.kind == TAMIS_WINDOW) asked.generations = 2 + asked.generations % (GENERATIONS - 1);
     if (keys[0].p == NULL) make_keys();
     if (!solve_plan(&asked, &plan)) return 0;
-    /* A shared handle gives the same answers. Top, windows and some others cannot be shared. */
+    /* A shared handle gives the same answers. Top, windows of sketches and some others cannot. */
     if (size % 2 != 0 && plan.kind != TAMIS_TOP && plan.kind != TAMIS_WINDOW &&
         (plan.flags & TAMIS_CONSERVATIVE) == 0)
         o.flags = TAMIS_SHARED;
