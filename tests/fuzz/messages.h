@@ -29,14 +29,17 @@ static void keep_messages(void)
     stderr = to;
 }
 
-/* Whether anything was said since the last time, in whole lines that say who speaks. */
+/* Whether anything was said since the last time, in whole lines that say who speaks: a message, or
+ * the commands of a group such as 'tamis key'. */
 static bool was_said(void)
 {
     fflush(stderr);
     const size_t n = message_size;
     message_size = 0;
     if (n == 0) return false;
-    must(n > 8 && memcmp(message_text, "tamis: ", 7) == 0, "a message says who speaks");
+    const bool message = n > 8 && memcmp(message_text, "tamis: ", 7) == 0;
+    const bool usage = n > 14 && memcmp(message_text, "Usage: tamis ", 13) == 0;
+    must(message || usage, "a message says who speaks");
     must(n == sizeof message_text || message_text[n - 1] == '\n', "and ends with its line");
     return true;
 }
