@@ -160,8 +160,8 @@ TAMIS_API void tamis_upper_hashes(const tamis *t, const tamis_hash *h, size_t n,
 TAMIS_API void tamis_upper_hash64(const tamis *t, const uint64_t *h, size_t n, int64_t *out);
 
 /* Adds a weight to a key like tamis_add_weight, and sets *count to what tamis_upper returns right
- * after it. This takes at most 1.3 times the instructions of the add alone, 1.4 times for a
- * count-sketch of 5 rows, and up to 3 times for one of more rows. In a window, it also takes a
+ * after it. This takes at most 1.35 times the instructions of the add alone, 1.4 times for a
+ * count-sketch of 5 rows, and up to 3.5 times for one of more rows. In a window, it also takes a
  * count in each older generation. After a failure *count is INT64_MAX. Fails like tamis_add_weight.
  * If count is NULL, the call is tamis_add_weight. */
 TAMIS_API tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, int64_t weight,

@@ -156,13 +156,17 @@ TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
  * them, or if n is below 128. */
 TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
 
-/* The number of items in the union and in the intersection, and the Jaccard similarity: items in
- * common / items in the union. With a probability of 99 %, all three confidence intervals hold. */
+/* The number of items in the union, in the intersection and in both differences, and the Jaccard
+ * similarity: items in common / items in the union. With a probability of 99 %, all confidence
+ * intervals hold. If common_low is 0, the sets may have nothing in common: then common_items and
+ * jaccard are too small to be estimated, and only their upper ends mean something. */
 typedef struct tamis_similarity {
     size_t struct_size; /* sizeof(tamis_similarity)                                               */
     double union_items, union_low, union_high;
     double common_items, common_low, common_high;
     double jaccard, jaccard_low, jaccard_high;
+    double first_only, first_only_low, first_only_high;    /* items of the first that the second  */
+    double second_only, second_only_low, second_only_high; /* lacks, and the other way round      */
 } tamis_similarity;
 #define TAMIS_SIMILARITY_INIT TAMIS_INIT(tamis_similarity)
 

@@ -45,7 +45,8 @@ TAMIS_API tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
  *   - with TAMIS_EINVAL if parts is NULL and n is not 0, or a part is NULL, is `into`, or occurs
  *     twice;
  *   - with TAMIS_ESEALED if a part is read-only, because it cannot be emptied;
- *   - with TAMIS_ENOMEM: if `into` is strict, a top or a window of sketches, it is copied first. */
+ *   - with TAMIS_ENOMEM: if `into` is strict, a top, a distinct sketch or a window of sketches,
+ *     it is copied first. */
 TAMIS_API tamis_status tamis_join(tamis *into, tamis *const *parts, size_t n, tamis_error *why);
 
 #ifdef __cplusplus

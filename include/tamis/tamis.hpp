@@ -204,6 +204,13 @@ public:
         why.took(tamis_compare(self(), other.self(), &s, why.c()));
         return s;
     }
+    // <tamis/distinct.h>: the number of distinct keys. A distinct sketch is a filter as well.
+    cardinality distinct(error &why) const noexcept
+    {
+        cardinality n;
+        why.took(tamis_distinct(self(), &n, why.c()));
+        return n;
+    }
     // tamis_release: a private copy, and the probability that a key is a member of it.
     filter release_private(double epsilon, error &why) const noexcept
     {
@@ -248,6 +255,10 @@ public:
     similarity compare(const filter &other) const
     {
         return demand([&](error &why) { return compare(other, why); });
+    }
+    cardinality distinct() const
+    {
+        return demand([&](error &why) { return distinct(why); });
     }
     filter release_private(double epsilon) const
     {
@@ -594,6 +605,7 @@ struct tamis {
     using promise = tamis_cpp::promise;
     using save_options = tamis_cpp::save_options;
     using similarity = tamis_cpp::similarity;
+    using cardinality = tamis_cpp::cardinality;
     using sketch = tamis_cpp::sketch;
     using status = tamis_cpp::status;
     static constexpr tamis_cpp::decimal_fn decimal{};

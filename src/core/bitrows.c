@@ -73,7 +73,7 @@ static struct probes probes_of(const struct body *b)
 {
     const struct section *s = b->sections;
     const bool rows = (tamis__inner(b)->traits & TAMIS__ROWS) != 0;
-    const struct probes p = {s->m, rows ? s->m : 0, s->k};
+    const struct probes p = {s->m, rows ? s->m : 0, s->k, false};
     return p;
 }
 
@@ -83,21 +83,12 @@ void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
     tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->hashes, keys->n);
 }
 
-/* Prefetches the probes of the keys that follow, or only the first ones. */
-static void prefetch_ahead(const struct body *b, const struct batch *keys, bool all)
-{
-    struct probes p = probes_of(b);
-    if (keys->ahead == NULL) return;
-    if (!all && p.k > TAMIS__FIRST_PROBES) p.k = TAMIS__FIRST_PROBES;
-    tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->ahead, keys->n);
-}
-
 tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     (void)done;
-    prefetch_ahead(b, keys, true);
     const struct probes p = probes_of(b);
-    tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
+    tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->ahead, keys->n,
+                                     seen);
     return TAMIS_OK;
 }
 
@@ -126,10 +117,10 @@ void tamis__rows_add_within(struct body *b, struct range r, const tamis_hash *h,
 
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    /* The kernels of shared handles test all probes of a key at once. */
-    prefetch_ahead(b, keys, keys->mostly_yes || b->shared);
-    const struct probes p = probes_of(b);
-    tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
+    struct probes p = probes_of(b);
+    p.members = keys->mostly_yes;
+    tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->ahead, keys->n,
+                                       bits);
 }
 
 size_t tamis__rows_cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max)

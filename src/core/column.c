@@ -80,7 +80,7 @@ static tamis_status check_rows(const tamis_column *c, tamis_error *why)
 
 static tamis_status check_lengths_of(const tamis *t, const struct column *c, tamis_error *why)
 {
-    if (t->key_len == 0 || c->rows == 0) return TAMIS_OK;
+    if (tamis__key_length(t) == 0 || c->rows == 0) return TAMIS_OK;
     if (c->width != 0) return tamis__check_length(t, c->width, why);
     for (size_t row = c->first; row < c->first + c->rows; row++) {
         const size_t len = tamis__column_key(c, row).len;

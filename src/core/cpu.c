@@ -1,5 +1,18 @@
 #include "cpu.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+
+/* Every processor with AVX2 has these, but a virtual machine may hide them. clang has no name for
+ * LZCNT, which is bit 5 of ECX. */
+static bool has_bit_counts(void)
+{
+    unsigned a, b, c = 0, d;
+    return __builtin_cpu_supports("popcnt") && __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 &&
+           (c >> 5 & 1) != 0;
+}
+#endif
+
 size_t tamis__runnable_kernels(const struct kernels **out)
 {
     size_t n = 0;
@@ -7,13 +20,13 @@ size_t tamis__runnable_kernels(const struct kernels **out)
     __builtin_cpu_init();
 #if !defined(__ILP32__) /* the kernels load a tamis_bytes as two 64-bit words */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
         out[n++] =
             __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")
                 ? &tamis__avx512_bits
                 : &tamis__avx512;
 #endif
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt")) out[n++] = &tamis__avx2;
+    if (__builtin_cpu_supports("avx2") && has_bit_counts()) out[n++] = &tamis__avx2;
 #elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     out[n++] = &tamis__neon;
 #endif

@@ -161,7 +161,7 @@ static bool find_lines(struct crew *c)
     c->kind = c->t->kind;
     c->body = *b;
     if (c->kind->rotate != NULL) {
-        if (b->shared || b->turn_at != 0 || c->seen != NULL || tamis__sketch(c->t) != NULL)
+        if (b->shared || b->extra->turn_at != 0 || c->seen != NULL || tamis__sketch(c->t) != NULL)
             return false;
         c->kind = tamis__inner(b);
         c->body = tamis__part(b, 0);
@@ -175,21 +175,21 @@ static bool crew_open(struct crew *c, size_t n)
     const tamis *t = c->t;
     const uint64_t each = 2 * sizeof(tamis_hash) + sizeof *c->ends / PIECE + 1;
     uint64_t pieces = (n + PIECE - 1) / PIECE;
-    const uint64_t most = t->scratch_bytes / each / PIECE;
+    const uint64_t most = tamis__scratch_bytes(t) / each / PIECE;
     if (most < 2ull * c->owners) return false; /* each round would be too short */
     if (pieces > most) pieces = most;
     c->now.n = (size_t)pieces * PIECE;
-    c->hashed = tamis__alloc_unset(t->memory, pieces * PIECE * sizeof *c->hashed);
-    c->sorted = tamis__alloc_unset(t->memory, pieces * PIECE * sizeof *c->sorted);
-    c->ends = tamis__alloc_unset(t->memory, pieces * sizeof *c->ends);
+    c->hashed = tamis__alloc_unset(t->body.memory, pieces * PIECE * sizeof *c->hashed);
+    c->sorted = tamis__alloc_unset(t->body.memory, pieces * PIECE * sizeof *c->sorted);
+    c->ends = tamis__alloc_unset(t->body.memory, pieces * sizeof *c->ends);
     return c->hashed != NULL && c->sorted != NULL && c->ends != NULL;
 }
 
 static void crew_close(const struct crew *c)
 {
-    tamis__free(c->t->memory, c->hashed);
-    tamis__free(c->t->memory, c->sorted);
-    tamis__free(c->t->memory, c->ends);
+    tamis__free(c->t->body.memory, c->hashed);
+    tamis__free(c->t->body.memory, c->sorted);
+    tamis__free(c->t->body.memory, c->ends);
 }
 
 static void set_owners(struct crew *c, uint32_t threads)
@@ -217,7 +217,7 @@ static bool add_by_lines(tamis *t, const struct keys *in, uint8_t *seen)
 {
     struct crew c = {.t = t, .seen = seen};
     if (!find_lines(&c)) return false;
-    set_owners(&c, t->body.threads);
+    set_owners(&c, t->body.extra->threads);
     const bool good = crew_open(&c, in->n);
     const size_t most = c.now.n;
     for (size_t at = 0; good && at < in->n; at += most) {
@@ -289,11 +289,11 @@ static bool ranges_open(struct ranges *r, size_t n, bool asked)
 {
     const tamis *t = r->t;
     const bool answers = asked || tamis__needs_seen(t->kind);
-    const uint64_t most = t->scratch_bytes / (sizeof *r->hashes + r->owners / 8 + 1);
+    const uint64_t most = tamis__scratch_bytes(t) / (sizeof *r->hashes + r->owners / 8 + 1);
     if (most < TAMIS__CREW_FROM) return false; /* each round would be too short */
     r->most = (size_t)(most < n ? most : n + 7) / 8 * 8;
-    r->hashes = tamis__alloc_unset(t->memory, r->most * sizeof *r->hashes);
-    if (answers) r->answers = tamis__alloc_unset(t->memory, r->owners * (r->most / 8));
+    r->hashes = tamis__alloc_unset(t->body.memory, r->most * sizeof *r->hashes);
+    if (answers) r->answers = tamis__alloc_unset(t->body.memory, r->owners * (r->most / 8));
     return r->hashes != NULL && (r->answers != NULL || !answers);
 }
 
@@ -304,7 +304,7 @@ static bool add_by_ranges(tamis *t, const struct keys *in, uint8_t *seen)
     if (t->kind->add_within == NULL || has_lines(t->kind, s) || t->body.shared ||
         s->length < RANGES_FROM)
         return false;
-    r.owners = t->body.threads < MOST_OWNERS ? t->body.threads : MOST_OWNERS;
+    r.owners = t->body.extra->threads < MOST_OWNERS ? t->body.extra->threads : MOST_OWNERS;
     const bool good = ranges_open(&r, in->n, seen != NULL);
     for (size_t at = 0; good && at < in->n; at += r.most) {
         r.now = tamis__keys_from(in, at, in->n - at < r.most ? in->n - at : r.most);
@@ -312,8 +312,8 @@ static bool add_by_ranges(tamis *t, const struct keys *in, uint8_t *seen)
         tamis__in_parallel(r.owners, r.owners, add_to_range, &r);
         join_answers(&r, seen != NULL ? seen + at / 8 : NULL);
     }
-    tamis__free(t->memory, r.hashes);
-    tamis__free(t->memory, r.answers);
+    tamis__free(t->body.memory, r.hashes);
+    tamis__free(t->body.memory, r.answers);
     return good;
 }
 
@@ -344,7 +344,7 @@ static bool add_to_collection(tamis *t, const struct keys *in, uint8_t *seen)
     const bool is_first = t->body.sections->m == 0;
     struct collection c = {t, in, t->kind->sealing->reserve(&t->body, in->n)};
     if (c.place == NULL) return false;
-    tamis__in_parallel(t->body.threads, (in->n + PIECE - 1) / PIECE, collect_piece, &c);
+    tamis__in_parallel(t->body.extra->threads, (in->n + PIECE - 1) / PIECE, collect_piece, &c);
     tamis__count_items(t, in->n);
     if (seen == NULL) return true;
     tamis__all_maybe(seen, in->n);
@@ -354,7 +354,7 @@ static bool add_to_collection(tamis *t, const struct keys *in, uint8_t *seen)
 
 bool tamis__crew_pays(const tamis *t, const struct keys *in)
 {
-    return t->body.threads > 1 && in->n >= TAMIS__CREW_FROM;
+    return t->body.extra->threads > 1 && in->n >= TAMIS__CREW_FROM;
 }
 
 bool tamis__crew_add(tamis *t, const struct keys *in, uint8_t *seen)
@@ -385,7 +385,7 @@ static void answer_piece(void *ctx, uint64_t piece)
 size_t tamis__crew_query(const tamis *t, const struct keys *in, uint8_t *bits)
 {
     struct questions q = {t, in, bits, 0};
-    tamis__in_parallel(t->body.threads, (in->n + PIECE - 1) / PIECE, answer_piece, &q);
+    tamis__in_parallel(t->body.extra->threads, (in->n + PIECE - 1) / PIECE, answer_piece, &q);
     return q.maybes;
 }
 

@@ -41,12 +41,13 @@ static void arena_free(void *ctx, void *p)
     (void)p;
 }
 
-/* The room that the arena and the three blocks of tamis__image_read take. */
-static uint64_t room_for(const void *image, size_t size)
+/* The room that the arena and the blocks of tamis__image_read take. */
+static uint64_t room_for(const void *image, size_t size, const tamis_options *o)
 {
-    uint64_t blocks[3], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
-    if (!tamis__image_blocks(image, size, blocks)) return sum; /* it is refused before any block */
-    for (int i = 0; i < 3; i++) sum += arena_round((size_t)blocks[i]);
+    uint64_t blocks[4], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
+    if (!tamis__image_blocks(image, size, o, blocks))
+        return sum; /* it is refused before any block */
+    for (int i = 0; i < 4; i++) sum += arena_round((size_t)blocks[i]);
     return sum;
 }
 
@@ -73,7 +74,7 @@ tamis_status tamis_view_at(void *room, size_t room_size, const void *image, size
     if (s != TAMIS_OK) return s;
     if (image == NULL || (room == NULL && room_size != 0))
         return tamis__fail(why, TAMIS_EINVAL, "the room and the image must not be NULL");
-    const uint64_t need = room_for(image, size);
+    const uint64_t need = room_for(image, size, &o);
     if (needed != NULL) *needed = (size_t)need;
     if (room_size < need)
         return tamis__fail(why, TAMIS_ENOMEM, "a room of %llu bytes is needed",

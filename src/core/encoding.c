@@ -5,15 +5,9 @@
 
 #define MOST_WIDTH 65535u /* the image has 16 bits for it */
 
-/* The length of every key that the encoding implies; 0: none. */
-static uint32_t implied_width(uint32_t encoding)
-{
-    return encoding == TAMIS_KEYS_INT64 ? 8 : encoding == TAMIS_KEYS_SHA256 ? 32 : 0;
-}
-
 tamis_status tamis__check_encoding(tamis_plan *p, tamis_error *why)
 {
-    const uint32_t implied = implied_width(p->encoding);
+    const uint32_t implied = tamis__implied_width(p->encoding);
     if (p->encoding > TAMIS_KEYS_CALLER)
         return tamis__fail(why, TAMIS_EINVAL, "there is no encoding %u of keys", p->encoding);
     if (p->encoding == TAMIS_KEYS_FIXED && (p->key_width < 1 || p->key_width > MOST_WIDTH))
@@ -40,11 +34,8 @@ bool tamis__right_statement(uint32_t stated)
 
 void tamis__state_keys(tamis *t, uint32_t stated)
 {
-    const uint32_t encoding = tamis__encoding(stated);
     t->stated = stated;
-    t->key_len =
-        encoding == TAMIS_KEYS_FIXED ? stated >> TAMIS__WIDTH_SHIFT : implied_width(encoding);
-    t->any_key = t->hasher.usable && t->key_len == 0;
+    t->any_key = t->hasher.usable && tamis__key_length(t) == 0;
 }
 
 const char *tamis_encoding_name(uint32_t encoding)
@@ -71,9 +62,10 @@ tamis_status tamis__check_encodings(const tamis *a, const tamis *b, tamis_error 
 
 size_t tamis__right_keys(const tamis *t, const tamis_bytes *keys, size_t n)
 {
+    const size_t length = t->stated != 0 ? tamis__key_length(t) : 0;
     size_t i = n;
-    if (t->key_len != 0)
-        for (i = 0; i < n && keys[i].len == t->key_len;) i++;
+    if (length != 0)
+        for (i = 0; i < n && keys[i].len == length;) i++;
     return i;
 }
 
@@ -82,7 +74,7 @@ tamis_status tamis__check_length(const tamis *t, size_t len, tamis_error *why)
     if (!tamis__wrong_length(t, len)) return TAMIS_OK;
     return tamis__fail(why, TAMIS_EINVAL,
                        "the keys are encoded as %s, %u bytes each; this key has %llu", name_of(t),
-                       (unsigned)t->key_len, (unsigned long long)len);
+                       (unsigned)tamis__key_length(t), (unsigned long long)len);
 }
 
 tamis_status tamis__check_lengths(const tamis *t, const tamis_bytes *keys, size_t n,

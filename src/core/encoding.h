@@ -30,9 +30,25 @@ void tamis__state_keys(tamis *t, uint32_t stated);
 /* Fails with TAMIS_EMISMATCH if both state an encoding, and not the same. */
 tamis_status tamis__check_encodings(const tamis *a, const tamis *b, tamis_error *why);
 
+/* The length of every key that the encoding implies; 0: none. */
+static inline uint32_t tamis__implied_width(uint32_t encoding)
+{
+    return encoding == TAMIS_KEYS_INT64 ? 8 : encoding == TAMIS_KEYS_SHA256 ? 32 : 0;
+}
+
+/* The length that every key must have; 0: any. */
+static inline uint32_t tamis__key_length(const tamis *t)
+{
+    const uint32_t encoding = tamis__encoding(t->stated);
+    return encoding == TAMIS_KEYS_FIXED ? t->stated >> TAMIS__WIDTH_SHIFT
+                                        : tamis__implied_width(encoding);
+}
+
 static inline bool tamis__wrong_length(const tamis *t, size_t len)
 {
-    return t->key_len != 0 && len != t->key_len;
+    if (t->stated == 0) return false;
+    const uint32_t length = tamis__key_length(t);
+    return length != 0 && len != length;
 }
 
 /* How many keys come before the first that has a wrong length. */

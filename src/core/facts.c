@@ -1,4 +1,5 @@
 /* What a handle reports about itself. */
+#include "../distinct/distinct.h"
 #include "../frequency/noise.h"
 #include "../image/image.h"
 #include "encoding.h"
@@ -18,11 +19,10 @@ void tamis__gauge(const tamis *t, const struct body *other, double z, struct gau
 
 static uint64_t locked_generation(const tamis *t)
 {
-    uint32_t *lock = (uint32_t *)(uintptr_t)&t->lock;
     if (!tamis__in_use(&t->body)) return tamis__generation(t);
-    tamis__lock(lock);
+    tamis__lock(&tamis__extra(t)->lock);
     const uint64_t generation = tamis__generation(t);
-    tamis__unlock(lock);
+    tamis__unlock(&tamis__extra(t)->lock);
     return generation;
 }
 
@@ -35,26 +35,34 @@ static void facts_of_content(const tamis *t, tamis_facts *out)
     out->k = t->body.sections->k;
     out->m = t->body.sections->m;
     out->format = TAMIS__FORMAT;
-    out->seed = t->hasher.seed;
+    out->seed = tamis__hasher_seed(&t->hasher);
     out->keyed = t->hasher.id == TAMIS_SIPHASH;
-    memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
+    memcpy(out->key_id, tamis__hasher_key_id(&t->hasher), sizeof out->key_id);
     out->strict = t->strict;
     out->sealed = t->sealed;
     out->collecting = t->kind->sealing != NULL && t->kind->sealing->seal != NULL && !t->sealed;
     out->read_only = t->read_only;
-    out->auto_rotate = t->body.turn_at != 0;
+    out->auto_rotate = t->body.extra->turn_at != 0;
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->cell_bits = t->body.sections->cell_bits;
     out->sections = t->body.count;
     out->items_estimated = t->items_estimated;
-    out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
+    out->hash_suspect = tamis__is_suspect(t);
     out->bytes = tamis_image_size(t);
     out->items = tamis__items(t);
-    out->epoch = __atomic_load_n(&t->epoch, __ATOMIC_RELAXED);
+    out->epoch = __atomic_load_n(&tamis__extra(t)->epoch, __ATOMIC_RELAXED);
     out->encoding = tamis__encoding(t->stated);
-    out->key_width = t->key_len;
+    out->key_width = tamis__key_length(t);
     if (tamis__sketch(t) != NULL) {
         tamis__sketch_facts(t, out);
+        return;
+    }
+    if (tamis__counts_distinct(&t->body)) {
+        out->items = 0;
+        out->error = tamis__distinct_error((double)out->m);
+        if (t->kind->rotate == NULL) return;
+        out->inner_kind = TAMIS_DISTINCT;
+        out->generations = t->body.count;
         return;
     }
     out->planned_items = t->planned_items;
@@ -115,6 +123,11 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     const double sets = tamis__two_set_bound(items, (double)g.excluded);
     if (sets > out->bound_bits) out->bound_bits = sets;
     out->bound_ratio = out->bits_per_item / out->bound_bits;
+    if (tamis__counts_distinct(&t->body)) {
+        out->items = e.value < TAMIS__MOST_DISTINCT ? (uint64_t)(e.value + 0.5) : UINT64_MAX;
+        out->items_estimated = e.low < e.high;
+        out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
+    }
     return tamis__sketch(t) != NULL ? tamis__noise_facts(t, out) : TAMIS_OK;
 }
 

@@ -23,13 +23,13 @@ static inline struct body tamis__generation_at(const struct body *b, uint32_t i)
 void tamis__query_generations(const struct body *b, uint32_t first, const struct batch *keys,
                               uint8_t *bits);
 
-/* The plan of one generation, without its share of the bytes. */
+/* The plan of one generation, without its share of the bytes. It keeps the number of generations:
+ * distinct sketches have registers from the start if there is any. */
 static inline tamis_plan tamis__generation_plan(const tamis_plan *p)
 {
     tamis_plan one = *p;
     one.kind = p->inner_kind;
     one.inner_kind = 0;
-    one.generations = 0;
     one.bytes = 0;
     return one;
 }

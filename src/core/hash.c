@@ -9,7 +9,7 @@
 #include <tamis/inspect.h>
 #include <xxhash.h>
 
-void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key *key)
+void tamis__hasher_init(struct hasher *h, uint64_t seed, struct tamis_key *key)
 {
     memset(h, 0, sizeof *h);
     h->usable = true;
@@ -20,8 +20,24 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key 
         return;
     }
     h->id = TAMIS_SIPHASH;
-    h->key = key->words;
-    memcpy(h->key_id, key->id, sizeof h->key_id);
+    h->key = key;
+}
+
+uint64_t tamis__hasher_seed(const struct hasher *h)
+{
+    return h->id == TAMIS_SIPHASH ? 0 : h->seed;
+}
+
+struct tamis_key *tamis__hasher_key(const struct hasher *h)
+{
+    return h->id == TAMIS_SIPHASH && h->usable ? h->key : NULL;
+}
+
+const uint8_t *tamis__hasher_key_id(const struct hasher *h)
+{
+    static const uint8_t none[16];
+    if (h->id != TAMIS_SIPHASH) return none;
+    return h->usable ? h->key->id : h->key_id;
 }
 
 static inline tamis_hash xxh3(const void *key, size_t len, uint64_t seed)
@@ -42,7 +58,8 @@ tamis_hash tamis__xxh3(const void *key, size_t len, uint64_t seed)
 
 tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len)
 {
-    return h->id == TAMIS_SIPHASH ? tamis__siphash(h->key, key, len) : xxh3(key, len, h->seed);
+    return h->id == TAMIS_SIPHASH ? tamis__siphash(h->key->words, key, len)
+                                  : xxh3(key, len, h->seed);
 }
 
 /* Keys of 17 to 32 and of 33 to 64 bytes (names, URLs, UUIDs, digests in hexadecimal) are set aside
@@ -89,6 +106,22 @@ static inline void lanes_put(struct lanes *l, size_t i, const uint8_t *p, size_t
     for (size_t j = 0; j < 8; j++) l->out[a->place[j]] = hashes[j];
 }
 
+/* Eight keys in a row. If they are of one class, which most are, none is set aside. */
+static inline void lanes_put_eight(struct lanes *l, size_t i, const uint8_t *const p[8],
+                                   const uint64_t length[8])
+{
+    uint64_t least = length[0], most = length[0];
+    for (unsigned j = 1; j < 8; j++) {
+        least = length[j] < least ? length[j] : least;
+        most = length[j] > most ? length[j] : most;
+    }
+    const struct aside *a = &l->classes[most > 32];
+    if (least >= (most > 32 ? 33 : 17) && most <= 64 && a->eight != NULL)
+        a->eight(l->seed, p, length, l->out + i);
+    else
+        for (unsigned j = 0; j < 8; j++) lanes_put(l, i + j, p[j], (size_t)length[j]);
+}
+
 static void lanes_close(struct lanes *l)
 {
     for (int c = 0; c < 2; c++) {
@@ -102,7 +135,7 @@ void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n,
 {
     const struct kernels *k = tamis__kernels();
     if (h->id == TAMIS_SIPHASH) {
-        k->siphash(h->key, keys, n, out);
+        k->siphash(h->key->words, keys, n, out);
         return;
     }
     size_t i = 0;
@@ -111,9 +144,20 @@ void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n,
     if (i == n) return;
     if (k->xxh3_long != NULL && n >= 8) {
         struct lanes l = lanes_open(h->seed, out);
+        for (; n - i >= 8; i += 8) {
+            const uint8_t *p[8];
+            uint64_t length[8];
+            for (unsigned j = 0; j < 8; j++) {
+                p[j] = keys[i + j].p;
+                length[j] = keys[i + j].len;
+            }
+            lanes_put_eight(&l, i, p, length);
+        }
         for (; i < n; i++) lanes_put(&l, i, keys[i].p, keys[i].len);
         lanes_close(&l);
     }
+    for (; i < n && keys[i].len == 8; i++)
+        out[i] = tamis__xxh3_word(h->flip, tamis__get64(keys[i].p));
     for (; i < n; i++) out[i] = xxh3(keys[i].p, keys[i].len, h->seed);
 }
 
@@ -130,7 +174,7 @@ static void siphash_column(const struct hasher *h, const struct column *c, size_
     for (size_t at = 0; at < n; at += DESCRIBED) {
         const size_t some = n - at < DESCRIBED ? n - at : DESCRIBED;
         for (size_t i = 0; i < some; i++) keys[i] = tamis__column_key(c, row + at + i);
-        tamis__kernels()->siphash(h->key, keys, some, out + at);
+        tamis__kernels()->siphash(h->key->words, keys, some, out + at);
     }
 }
 
@@ -140,8 +184,17 @@ static void hash_texts(const struct hasher *h, const struct column *c, size_t ro
     struct lanes l = lanes_open(h->seed, out);
     if (c->offsets32 != NULL) {
         const int32_t *at = c->offsets32 + row;
-        for (size_t i = 0; i < n; i++)
-            lanes_put(&l, i, c->data + at[i], (size_t)(at[i + 1] - at[i]));
+        size_t i = 0;
+        for (; n - i >= 8; i += 8) {
+            const uint8_t *p[8];
+            uint64_t length[8];
+            for (unsigned j = 0; j < 8; j++) {
+                p[j] = c->data + at[i + j];
+                length[j] = (uint64_t)(at[i + j + 1] - at[i + j]);
+            }
+            lanes_put_eight(&l, i, p, length);
+        }
+        for (; i < n; i++) lanes_put(&l, i, c->data + at[i], (size_t)(at[i + 1] - at[i]));
     } else {
         const int64_t *at = c->offsets64 + row;
         for (size_t i = 0; i < n; i++)
@@ -173,7 +226,8 @@ void tamis__hash_column(const struct hasher *h, const struct column *c, size_t r
 
 bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b)
 {
-    return a->id == b->id && a->seed == b->seed && memcmp(a->key_id, b->key_id, 16) == 0;
+    return a->id == b->id && tamis__hasher_seed(a) == tamis__hasher_seed(b) &&
+           memcmp(tamis__hasher_key_id(a), tamis__hasher_key_id(b), 16) == 0;
 }
 
 uint64_t tamis__checksum(const void *bytes, size_t n)

@@ -10,16 +10,26 @@
 #include "key.h"
 
 struct hasher {
-    uint32_t id;         /* TAMIS_XXH3, ... */
-    bool usable;         /* false: a keyed image without its key, or the caller's own hashes */
-    uint64_t seed;       /* XXH3 */
-    uint64_t flip;       /* XXH3: tamis__xxh3_flip of the seed */
-    const uint64_t *key; /* SipHash: two words, which belong to the handle's key */
-    uint8_t key_id[16];  /* zero unless keyed */
+    uint16_t id; /* TAMIS_XXH3, ... */
+    bool usable; /* false: a keyed image without its key, or the caller's own hashes */
+    union {
+        struct {           /* unless SipHash */
+            uint64_t seed; /* 0 for the caller's own hashes */
+            uint64_t flip; /* tamis__xxh3_flip of the seed */
+        };
+        struct tamis_key *key; /* SipHash, if usable. A handle's hasher owns it. */
+        uint8_t key_id[16];    /* SipHash, otherwise */
+    };
 };
 
 /* Selects SipHash if key is not NULL, or else XXH3 with this seed. */
-void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key *key);
+void tamis__hasher_init(struct hasher *h, uint64_t seed, struct tamis_key *key);
+
+/* The seed, which is 0 unless it is XXH3; the secret key or NULL; and the 16 bytes of its id, which
+ * are zero unless keyed. */
+uint64_t tamis__hasher_seed(const struct hasher *h);
+struct tamis_key *tamis__hasher_key(const struct hasher *h);
+const uint8_t *tamis__hasher_key_id(const struct hasher *h);
 
 /* XXH3-128 of any key, and of one of 8 bytes, which is the most common length in programs. The
  * latter is inlined, and its flip depends only on the seed. */

@@ -41,7 +41,9 @@ tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t
 static tamis_status add_one(tamis *t, tamis_hash h, uint8_t *seen_bits, size_t *done)
 {
     bool known;
-    const tamis_status s = t->single.add_hash(t, h, seen_bits != NULL ? &known : NULL);
+    bool *const seen = seen_bits != NULL ? &known : NULL;
+    const tamis_status s =
+        t->own_adds ? t->single.own->add_hash(t, h, seen) : tamis__add_key(t, NULL, h, seen);
     if (seen_bits != NULL) *seen_bits = known;
     if (done != NULL) *done = s == TAMIS_OK;
     return s;
@@ -112,7 +114,7 @@ size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
 /* A single hash; bits may be NULL. */
 static inline size_t ask_one(const tamis *t, tamis_hash h, uint8_t *bits)
 {
-    const bool maybe = t->single.ask_hash(t, h);
+    const bool maybe = t->single.own->ask_hash(t, h);
     if (bits != NULL) bits[0] = maybe;
     return maybe;
 }
@@ -222,8 +224,8 @@ static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
     if (tamis__sketch(t) != NULL) return tamis__cannot_take_away(t, why);
     if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
-    return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from %s filters",
-                              t->kind->name);
+    return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from %s %s",
+                              t->kind->name, tamis__plural(&t->body));
 }
 
 static tamis_status remove_key(tamis *t, tamis_hash h)
@@ -310,13 +312,13 @@ static void rotate_times(tamis *t, uint64_t times)
 /* The gate of a shared window is closed, so that threads which use the same clock rotate once. */
 static tamis_status rotate_forward(tamis *t, uint64_t epoch, tamis_error *why)
 {
-    if (epoch < t->epoch)
+    if (epoch < tamis__extra(t)->epoch)
         return tamis__fail(why, TAMIS_EINVAL,
                            "epoch %llu is in the past: the window is at epoch %llu",
-                           (unsigned long long)epoch, (unsigned long long)t->epoch);
-    if (epoch == t->epoch) return TAMIS_OK;
-    rotate_times(t, t->epoch == 0 ? 0 : epoch - t->epoch);
-    __atomic_store_n(&t->epoch, epoch, __ATOMIC_RELEASE);
+                           (unsigned long long)epoch, (unsigned long long)tamis__extra(t)->epoch);
+    if (epoch == tamis__extra(t)->epoch) return TAMIS_OK;
+    rotate_times(t, tamis__extra(t)->epoch == 0 ? 0 : epoch - tamis__extra(t)->epoch);
+    __atomic_store_n(&tamis__extra(t)->epoch, epoch, __ATOMIC_RELEASE);
     return TAMIS_OK;
 }
 
@@ -325,9 +327,9 @@ tamis_status tamis_rotate(tamis *t, tamis_error *why)
     if (t->kind->rotate == NULL)
         return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
-    tamis__gate_close(t->body.gate);
+    tamis__gate_close(t->body.extra->gate);
     rotate_times(t, 1);
-    tamis__gate_open(t->body.gate);
+    tamis__gate_open(t->body.extra->gate);
     return TAMIS_OK;
 }
 
@@ -337,9 +339,9 @@ tamis_status tamis_rotate_to(tamis *t, uint64_t epoch, tamis_error *why)
         return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     if (epoch == 0) return tamis__fail(why, TAMIS_EINVAL, "epoch 0 means that there is none");
-    if (epoch == __atomic_load_n(&t->epoch, __ATOMIC_ACQUIRE)) return TAMIS_OK;
-    tamis__gate_close(t->body.gate);
+    if (epoch == __atomic_load_n(&tamis__extra(t)->epoch, __ATOMIC_ACQUIRE)) return TAMIS_OK;
+    tamis__gate_close(t->body.extra->gate);
     const tamis_status s = rotate_forward(t, epoch, why);
-    tamis__gate_open(t->body.gate);
+    tamis__gate_open(t->body.extra->gate);
     return s;
 }

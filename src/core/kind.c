@@ -23,7 +23,8 @@
     KIND(tally, TAMIS_TALLY, "tally")                                                              \
     KIND(signed_tally, TAMIS_SIGNED_TALLY, "signed-tally")                                         \
     KIND(top, TAMIS_TOP, "top")                                                                    \
-    KIND(private, TAMIS_PRIVATE, "private")
+    KIND(private, TAMIS_PRIVATE, "private")                                                        \
+    KIND(distinct, TAMIS_DISTINCT, "distinct")
 
 /* TAMIS_KINDS is the list of the kinds that this build has, as in
  * -DTAMIS_KINDS=TAMIS_BLOCKED,TAMIS_FUSE. If it is not defined, the build has all kinds. Nothing

@@ -40,22 +40,28 @@ enum {
     TAMIS__ROLE_TEXTS = 7
 };
 
-/* A section. k and variant are parameters of the shape that each kind defines for itself. The
- * fields from salt to weight are 0 unless the comment names the kind; image.c translates them to
- * and from the entry of the section table, where some of them share a place. */
+/* A section. k and variant are parameters of the shape that each kind defines for itself. No kind
+ * uses two fields of a union, which share a place in the image as well, except `room`. Where the
+ * comments do not name the kind, they are 0. */
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
-    uint32_t salt;           /* sealed kinds: the number of the hash function that worked */
-    uint32_t flip_threshold; /* private: the probability that a bit was flipped, see flip.h */
+    union {
+        uint32_t salt;           /* sealed kinds: the number of the hash function that worked */
+        uint32_t flip_threshold; /* private: the probability that a bit was flipped, see flip.h */
+    };
     uint64_t m;
-    uint64_t items;          /* windows of filters: the items of this generation */
-    uint64_t excluded;       /* exact: how many keys are excluded */
-    int64_t weight;          /* sketches: the sum of all weights; negative only if two-sided */
-    uint64_t boundary;       /* ribbons: the first segment that has one more column */
-    uint64_t offset, length; /* in the image, in bytes */
-    uint8_t *cells;          /* length bytes, 64-byte aligned */
-    uint64_t room;           /* the bytes allocated at `cells`, if more than `length` */
+    union {
+        uint64_t items;    /* windows of filters: the items of this generation */
+        uint64_t excluded; /* exact: how many keys are excluded */
+        int64_t weight;    /* sketches: the sum of all weights; negative only if two-sided */
+    };
+    union {                /* see tamis__has_boundary */
+        uint64_t boundary; /* ribbons: the first segment that has one more column */
+        uint64_t room;     /* the bytes allocated at `cells`, if more than `length` */
+    };
+    uint64_t length; /* in bytes */
+    uint8_t *cells;  /* length bytes, 64-byte aligned */
 };
 
 static inline uint64_t tamis__cell(const struct section *s, uint64_t i)
@@ -70,10 +76,9 @@ static inline void tamis__put_hash(uint8_t *to, tamis_hash h)
     tamis__put64(to + 8, h.hi);
 }
 
-/* The sections of one structure. Kinds that are made of others pass slices of their sections on. */
-struct body {
-    struct section *sections;
-    uint32_t count;
+/* What a plain filter that one thread uses has no need of. Such bodies share one that is zero and
+ * must not be written to, so that their handles are small. */
+struct body_extra {
     /* For shared kinds with TAMIS__LINES or TAMIS__STRIPED: the locks of the lines (locks.h).
      * Otherwise NULL: the kernels without locks. */
     struct line_locks *locks;
@@ -82,10 +87,10 @@ struct body {
     struct gate *gate;
     /* For sealed kinds: the number of threads that the seal may use, and the file for hashes that
      * do not fit in memory (NULL: none). */
-    uint32_t threads;
     struct spill *spill;
-    /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
-    const tamis_memory *memory;
+    uint32_t threads;
+    bool summed; /* see other_totals */
+    /* For kinds that grow: the limit of the image (0: no limit). */
     uint64_t max_bytes;
     /* For windows of filters: an add starts a new generation when the newest one has this many
      * items. 0: never. */
@@ -98,9 +103,16 @@ struct body {
     /* For sketches: all weight that was added or taken away since the body was made, at most
      * TAMIS__MOST_WEIGHT. */
     uint64_t moved;
-    bool summed;
+};
+
+/* The sections of one structure. Kinds that are made of others pass slices of their sections on. */
+struct body {
+    struct section *sections;
+    uint32_t count;
     bool shared; /* several threads add and query at the same time */
     bool apart;  /* the sections are a block of their own, not a part of the handle's */
+    const tamis_memory *memory; /* the allocator of cells */
+    struct body_extra *extra;
 };
 
 /* Whether other threads may be adding and querying. WebAssembly has only one thread. */
@@ -176,13 +188,20 @@ struct batch {
  * kind. */
 #define TAMIS__AIM_WORDS 368u
 
-/* The functions of a handle for one key, given as bytes or as a hash (single.h). Those of a kind
- * may lack add and add_hash (NULL), and then the general ones take their place. */
+/* Functions for one key, given as bytes or as a hash (single.h). Those of a kind may lack add and
+ * add_hash (NULL), and then the general ones take their place. */
 struct single {
     bool (*ask)(const tamis *t, const void *key, size_t len);
     tamis_status (*add)(tamis *t, const void *key, size_t len, bool *seen);
     bool (*ask_hash)(const tamis *t, tamis_hash h);
     tamis_status (*add_hash)(tamis *t, tamis_hash h, bool *seen);
+};
+
+/* Those that a handle uses. */
+struct chosen {
+    bool (*ask)(const tamis *t, const void *key, size_t len);
+    tamis_status (*add)(tamis *t, const void *key, size_t len, bool *seen);
+    const struct single *own; /* for hashes: those of the kind, or the general ones */
 };
 
 /* What the cells show. A kind sets what applies to it; the other fields are 0. */
@@ -228,6 +247,10 @@ enum {
      * else. So threads may add to distinct lines. */
     TAMIS__LINES = 1024,
     TAMIS__HAS_PARTS = 2048, /* is made of another kind, the plan's inner_kind */
+    /* Counts distinct keys. It has an error instead of a false-positive rate, and keeps no number
+     * of items, because its bytes do not depend on the order of the keys. Two such sketches can be
+     * merged and compared if they differ in m and in variant. */
+    TAMIS__DISTINCT = 4096,
     /* TAMIS__SHARES by locks: the adds and queries of a shared body lock the lines of a key. */
     TAMIS__STRIPED = 16384,
     TAMIS__LINED_VARIANT = 32768 /* TAMIS__LINES holds for sections of variant 1 */
@@ -270,6 +293,11 @@ struct sketch_ops {
      * array of *n, which the caller frees, or NULL if there is not enough memory. NULL: every place
      * has to be looked at. */
     struct listable *(*listables)(const struct body *b, uint64_t *n);
+    /* tamis_add_counted and tamis_upper of a handle whose struct single has the kind's own
+     * functions. NULL, like kind.single: there are none. */
+    tamis_status (*weigh)(tamis *t, const void *key, size_t len, int64_t weight, int64_t *count,
+                          tamis_error *why);
+    int64_t (*upper)(const tamis *t, const void *key, size_t len);
 };
 
 /* What only sealed kinds have. They collect hashes (sealed/collect.h) until they are sealed. */
@@ -359,6 +387,9 @@ struct kind {
     /* For filters: how often each key was added, never too low. INT64_MAX: more than the cells can
      * hold. NULL: not supported, or the kind is a sketch. */
     void (*count)(const struct body *b, const struct batch *keys, int64_t *out);
+    /* Prepare a handle for TAMIS_SHARED. It fails at most with TAMIS_ENOMEM or TAMIS_EFULL. NULL:
+     * there is nothing to do. */
+    tamis_status (*share)(struct body *b);
     /* Make it empty. NULL: all cells and totals become zero. */
     void (*clear)(struct body *b);
     /* Forget the oldest generation. NULL: there are no generations. */
@@ -376,6 +407,13 @@ struct kind {
      * NULL: there are none to show. */
     size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
 };
+
+/* Whether the section has a boundary. Otherwise it has room, such as the hashes that a ribbon is
+ * built from. */
+static inline bool tamis__has_boundary(const struct kind *k, const struct section *s)
+{
+    return (k->traits & TAMIS__BOUNDARIES) != 0 && s->role != TAMIS__ROLE_HASHES;
+}
 
 /* NULL if there is no such kind, or if it is not in this build. */
 const struct kind *tamis__kind(uint32_t id);
@@ -425,6 +463,18 @@ static inline uint32_t tamis__part_sections(const struct body *b)
 static inline const struct kind *tamis__inner(const struct body *b)
 {
     return tamis__kind(b->sections[tamis__part_sections(b) > 1].kind);
+}
+
+/* Whether it counts distinct keys, by itself or in generations. */
+static inline bool tamis__counts_distinct(const struct body *b)
+{
+    return (tamis__inner(b)->traits & TAMIS__DISTINCT) != 0;
+}
+
+/* What messages call structures of this kind. */
+static inline const char *tamis__plural(const struct body *b)
+{
+    return tamis__counts_distinct(b) ? "sketches" : "filters";
 }
 
 /* The i-th part, where each has one section. */

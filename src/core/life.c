@@ -13,7 +13,7 @@
 void tamis__set_turning(tamis *t)
 {
     const uint64_t share = t->planned_items / t->body.count;
-    t->body.turn_at = share + (share * t->body.count < t->planned_items);
+    t->body.extra->turn_at = share + (share * t->body.count < t->planned_items);
 }
 
 /* Opens the file for hashes that do not fit in memory, if the options name a directory and the
@@ -25,7 +25,8 @@ static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why
     if (!sealing->spills)
         return tamis__unsupported(why, TAMIS_RIBBON, "%s filters are built in memory",
                                   t->kind->name);
-    return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
+    return tamis__spill_open(directory, tamis__scratch_bytes(t), t->body.memory,
+                             &t->body.extra->spill, why);
 }
 
 /* Gives a shared window its gate. False: not enough memory. */
@@ -33,8 +34,8 @@ static bool make_gate(tamis *t)
 {
 #ifdef TAMIS__GATES
     if (!t->body.shared || t->kind->rotate == NULL) return true;
-    t->body.gate = tamis__gate_new(t->memory);
-    return t->body.gate != NULL;
+    t->body.extra->gate = tamis__gate_new(t->body.memory);
+    return t->body.extra->gate != NULL;
 #else
     (void)t;
     return true;
@@ -65,7 +66,7 @@ static tamis_status make_shared(tamis *t, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
     if (!make_gate(t) || !tamis__make_locks(t))
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    return TAMIS_OK;
+    return t->kind->share != NULL ? tamis__refuse(why, t->kind->share(&t->body)) : TAMIS_OK;
 }
 
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
@@ -106,6 +107,13 @@ static bool set_cells(tamis *t, const uint8_t *cells)
     return true;
 }
 
+/* What a sketch has of its plan. */
+static void set_sketch(const tamis *t, const tamis_plan *p)
+{
+    tamis__extra(t)->sketch = tamis__sketch_of(t->kind, tamis__kind(p->inner_kind));
+    tamis__extra(t)->planned_error = p->error > 0 && p->error < 1 ? p->error : 1;
+}
+
 tamis_status tamis__from_plan(const tamis_plan *p, const tamis_options *o, const uint8_t *cells,
                               tamis **out, tamis_error *why)
 {
@@ -117,25 +125,24 @@ tamis_status tamis__from_plan(const tamis_plan *p, const tamis_options *o, const
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
     const struct kind *kind = tamis__kind(p->kind);
-    tamis *t = tamis__new(kind, o, kind->layout(p, NULL));
+    tamis *t = tamis__new(kind, o, kind->layout(p, NULL), false);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    t->sketch = tamis__sketch_of(kind, tamis__kind(p->inner_kind));
+    if (tamis__has_extra(t)) set_sketch(t, p);
     kind->layout(p, t->body.sections);
-    tamis__assign_offsets(&t->body);
     if (!set_cells(t, cells)) {
         tamis_close(t);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)p->bytes);
     }
     if (cells != NULL) t->items = p->items;
-    tamis__hasher_init(&t->hasher, p->seed, t->key);
+    tamis__hasher_init(&t->hasher, p->seed, tamis__hasher_key(&t->hasher));
     if ((p->flags & TAMIS_HASH_CALLER) != 0) {
         t->hasher.id = TAMIS_CALLER_HASH;
         t->hasher.usable = false;
     }
-    t->planned_items = tamis__sketch(t) != NULL ? 1 : p->items;
-    t->planned_fpr = p->fpr;
-    t->planned_error = p->error > 0 && p->error < 1 ? p->error : 1;
+    const bool distinct = tamis__counts_distinct(&t->body);
+    t->planned_items = tamis__sketch(t) != NULL || distinct ? 1 : p->items;
+    t->planned_fpr = distinct ? 1 : p->fpr;
     t->strict = (p->flags & TAMIS_STRICT) != 0;
     if ((p->flags & TAMIS_AUTO_ROTATE) != 0) tamis__set_turning(t);
     tamis__state_keys(t, tamis__plan_statement(p));
@@ -185,14 +192,14 @@ tamis_status tamis_view(const void *image, size_t size, const tamis_options *opt
 
 void tamis_limit(tamis *t, uint64_t max_bytes)
 {
-    t->body.max_bytes = max_bytes;
+    if (tamis__has_extra(t)) t->body.extra->max_bytes = max_bytes; /* otherwise it cannot grow */
 }
 
 /* Copies all content. The generations of a shared window do not rotate meanwhile. False: not enough
  * memory. */
 static bool copy_content(tamis *copy, const tamis *t)
 {
-    struct gate_slot *slot = tamis__gate_enter(t->body.gate);
+    struct gate_slot *slot = tamis__gate_enter(t->body.extra->gate);
     tamis__take_fields(copy, t);
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
@@ -206,9 +213,8 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
     if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
-    const tamis_options same = tamis__same_options(t);
     if (tamis__spilled(&t->body)) return tamis__in_file(why);
-    tamis *copy = tamis__new(t->kind, &same, t->body.count);
+    tamis *copy = tamis__new_like(t);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     if (!copy_content(copy, t)) {
         tamis_close(copy);
@@ -229,16 +235,19 @@ tamis_status tamis_clear(tamis *t)
         for (uint32_t i = 0; i < t->body.count; i++) {
             memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
             t->body.sections[i].items = 0;
-            t->body.sections[i].weight = 0;
         }
     }
     tamis__set_items(t, 0);
-    t->weight = 0;
-    t->body.summed = false;
+    if (tamis__has_extra(t)) {
+        struct handle_extra *e = tamis__extra(t);
+        e->weight = 0;
+        e->of_body.summed = false;
+        e->epoch = 0; /* it dated the keys */
+        memset(&e->sample, 0, sizeof e->sample);
+    }
     t->items_estimated = false;
-    t->epoch = 0; /* it dated the keys */
     t->changed = true;
-    memset(&t->watch, 0, sizeof t->watch);
+    t->watch = TAMIS__WATCHING;
     tamis__noise_drop(t);
     tamis__older_drop(t);
     return TAMIS_OK;
@@ -251,10 +260,11 @@ tamis_status tamis__seal(tamis *t, tamis_error *why)
         const tamis_status s = t->kind->sealing->seal(&t->body, &distinct, why);
         if (s != TAMIS_OK) return s;
         t->items = distinct;
-        tamis__spill_close(t->body.spill);
-        t->body.spill = NULL;
+        tamis__spill_close(t->body.extra->spill);
+        t->body.extra->spill = NULL;
     }
     t->sealed = t->read_only = t->changed = true;
+    tamis__trim_extra(t);
     tamis__choose(t);
     return TAMIS_OK;
 }
@@ -264,8 +274,8 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     if (t->sealed) return TAMIS_OK;
     if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
     if (t->kind->sealing != NULL && tamis__suspect_hashes(&t->body)) {
-        t->changed = t->changed || !t->watch.suspect; /* the image records it */
-        t->watch.suspect = true;
+        t->changed = t->changed || !tamis__is_suspect(t); /* the image records it */
+        t->watch = TAMIS__SUSPICIOUS;
         return tamis__cannot_seal(why, "the hashes are not uniform: bits never change, or one half "
                                        "follows from the other; 128 mixed bits are needed");
     }

@@ -27,8 +27,8 @@ bool tamis__make_locks(tamis *t)
         return true;
     const uint64_t n = locks_for(t->body.sections->length / TAMIS__LINE_BYTES);
     struct line_locks *locks =
-        tamis__alloc(t->memory, sizeof(struct line_locks) + n * sizeof(struct line_lock));
-    t->body.locks = locks;
+        tamis__alloc(t->body.memory, sizeof(struct line_locks) + n * sizeof(struct line_lock));
+    t->body.extra->locks = locks;
     if (locks != NULL) locks->last = n - 1;
     return locks != NULL;
 }
@@ -45,17 +45,18 @@ static uint64_t counted(const struct line_locks *locks)
 uint64_t tamis__items_with_locks(const tamis *t)
 {
     uint64_t sum;
-    return tamis__sum(t->items, counted(t->body.locks), &sum) ? sum : UINT64_MAX;
+    return tamis__sum(t->items, counted(t->body.extra->locks), &sum) ? sum : UINT64_MAX;
 }
 
 bool tamis__changed_with_locks(const tamis *t)
 {
-    return counted(t->body.locks) != __atomic_load_n(&t->body.locks->saved, __ATOMIC_RELAXED);
+    return counted(t->body.extra->locks) !=
+           __atomic_load_n(&t->body.extra->locks->saved, __ATOMIC_RELAXED);
 }
 
 void tamis__set_items(tamis *t, uint64_t items)
 {
-    struct line_locks *locks = t->body.locks;
+    struct line_locks *locks = t->body.extra->locks;
     t->items = items;
     if (locks == NULL) return;
     for (uint64_t i = 0; i <= locks->last; i++) locks->locks[i].items = 0;
@@ -64,8 +65,8 @@ void tamis__set_items(tamis *t, uint64_t items)
 
 void tamis__mark_saved(tamis *t, const tamis *saved)
 {
-    if (t->body.locks != NULL)
-        __atomic_store_n(&t->body.locks->saved, saved->items - t->items, __ATOMIC_RELAXED);
+    if (t->body.extra->locks != NULL)
+        __atomic_store_n(&t->body.extra->locks->saved, saved->items - t->items, __ATOMIC_RELAXED);
 }
 
 #else

@@ -49,9 +49,9 @@ struct parts {
 
 static void parts_close(const tamis *t, struct parts *p)
 {
-    tamis__free(t->memory, p->words);
-    tamis__free(t->memory, p->filled);
-    tamis__free(t->memory, p->seen);
+    tamis__free(t->body.memory, p->words);
+    tamis__free(t->body.memory, p->filled);
+    tamis__free(t->body.memory, p->seen);
 }
 
 static bool parts_open(const tamis *t, size_t n, struct parts *p)
@@ -62,13 +62,13 @@ static bool parts_open(const tamis *t, size_t n, struct parts *p)
     p->lines = lines;
     p->count = (size_t)((lines >> PART_LOG) + 1);
     /* No more than a short batch will fill, because fresh memory costs time. */
-    const uint64_t room = t->scratch_bytes / sizeof *p->words / p->count,
+    const uint64_t room = tamis__scratch_bytes(t) / sizeof *p->words / p->count,
                    enough = 2 * (n / p->count) + 64;
     p->room = (size_t)(room < enough ? room : enough) / 8 * 8;
     if (p->room < 128 || p->room > UINT32_MAX) return false; /* nothing to gain */
-    p->words = tamis__alloc(t->memory, (uint64_t)p->count * p->room * sizeof *p->words);
-    p->filled = tamis__alloc(t->memory, (uint64_t)p->count * sizeof *p->filled);
-    p->seen = tamis__alloc(t->memory, p->room / 8);
+    p->words = tamis__alloc(t->body.memory, (uint64_t)p->count * p->room * sizeof *p->words);
+    p->filled = tamis__alloc(t->body.memory, (uint64_t)p->count * sizeof *p->filled);
+    p->seen = tamis__alloc(t->body.memory, p->room / 8);
     if (p->words != NULL && p->filled != NULL && p->seen != NULL) return true;
     parts_close(t, p);
     return false;

@@ -12,9 +12,9 @@
  * a window has, and not what is in them. */
 static void empty(tamis *t)
 {
-    const uint64_t epoch = t->epoch;
+    const uint64_t epoch = tamis__extra(t)->epoch;
     tamis_clear(t);
-    t->epoch = epoch;
+    if (epoch != 0) tamis__extra(t)->epoch = epoch;
 }
 
 tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
@@ -26,10 +26,9 @@ tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
                                   t->kind->name);
     if (t->sealed || t->newer || t->kind->add == NULL)
         return tamis__fail(why, TAMIS_ESEALED, "nothing can be added to this %s", t->kind->name);
-    const tamis_options same = tamis__same_options(t);
-    tamis *part = tamis__new(t->kind, &same, t->body.count);
+    tamis *part = tamis__new_like(t);
     if (part == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    struct gate_slot *slot = tamis__gate_enter(t->body.gate);
+    struct gate_slot *slot = tamis__gate_enter(t->body.extra->gate);
     tamis__take_fields(part, t);
     tamis__gate_leave(slot);
     part->body.shared = part->borrowed = part->read_only = false;
@@ -39,7 +38,7 @@ tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)tamis_image_size(t));
     }
-    part->body.moved = 0;
+    if (tamis__has_extra(part)) part->body.extra->moved = 0;
     empty(part);
     tamis__choose(part);
     *out = part;
@@ -70,7 +69,7 @@ static tamis_status check_part(const tamis *into, tamis *const *parts, size_t i,
 /* Whether a merge of handles that fit can still fail. */
 static bool merge_may_fail(const tamis *t)
 {
-    return t->strict || tamis__keeps_items(t) ||
+    return t->strict || tamis__keeps_items(t) || (t->kind->traits & TAMIS__DISTINCT) != 0 ||
            (tamis__sketch(t) != NULL && t->kind->rotate != NULL);
 }
 
@@ -90,12 +89,10 @@ static void trade(tamis *into, tamis *copy)
     into->body.sections = mine;
     into->body.apart = was.body.apart;
     into->file = was.file;
-    into->close_file = was.close_file;
     *copy = was;
     copy->body.sections = theirs;
     copy->body.apart = apart;
     copy->file = NULL;
-    copy->close_file = NULL;
 }
 
 static tamis_status merge_parts(tamis *into, tamis *const *parts, size_t n, tamis_error *why)

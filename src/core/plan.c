@@ -97,11 +97,19 @@ static const struct sketch_ops *plan_sketch(const struct kind *kind, const tamis
     return tamis__sketch_of(kind, tamis__kind(p->inner_kind));
 }
 
+/* Whether it has an error instead of items and a false-positive rate. */
+static bool has_error(const struct kind *kind, const tamis_plan *p)
+{
+    const struct kind *inner = kind->rotate != NULL ? tamis__kind(p->inner_kind) : NULL;
+    const uint32_t traits = kind->traits | (inner != NULL ? inner->traits : 0u);
+    return plan_sketch(kind, p) != NULL || (traits & TAMIS__DISTINCT) != 0;
+}
+
 /* A kind that is made of sketches accepts what these do. */
 static uint32_t accepted_by(const struct kind *kind, const tamis_plan *p)
 {
     const uint32_t filter = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS__PLANS_TWO;
-    if (plan_sketch(kind, p) == kind->sketch) return kind->accepts;
+    if (!has_error(kind, p) || (kind->traits & TAMIS__HAS_PARTS) == 0) return kind->accepts;
     return (kind->accepts & ~filter) | tamis__kind(p->inner_kind)->accepts;
 }
 
@@ -150,7 +158,7 @@ tamis_status tamis__check_plan(const struct kind *kind, const tamis_plan *p, tam
     const uint32_t accepted = accepted_by(kind, p), refused = asked_by(p) & ~accepted;
     const int given =
         (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) + (p->excluded != 0);
-    if (refused != 0) return refuse_plan(kind, plan_sketch(kind, p) != NULL, refused, why);
+    if (refused != 0) return refuse_plan(kind, has_error(kind, p), refused, why);
     if (given < 2 && (accepted & TAMIS__PLANS_TWO) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, fpr, bytes");
     return TAMIS_OK;
@@ -193,7 +201,7 @@ tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why
                                   : tamis__solve_as(p->kind, p, r, why);
     if (s != TAMIS_OK) return s;
     r->bytes = p->bytes;
-    if (plan_sketch(tamis__kind(p->kind), p) != NULL) return TAMIS_OK;
+    if (has_error(tamis__kind(p->kind), p)) return TAMIS_OK;
     r->fpr = p->fpr;
     r->bits_per_item = 8 * (double)p->bytes / (double)p->items;
     r->bound_bits = bound_of(p);

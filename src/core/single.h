@@ -20,6 +20,21 @@
  * length, or what restricts its adds has changed. */
 void tamis__choose(tamis *t);
 
+/* The general functions. */
+bool tamis__ask_any(const tamis *t, const void *key, size_t len);
+tamis_status tamis__add_any(tamis *t, const void *key, size_t len, bool *seen);
+
+/* Whether the handle has functions of its kind instead of the general ones. */
+static inline bool tamis__asks_by_kind(const tamis *t)
+{
+    return t->single.ask != tamis__ask_any;
+}
+
+static inline bool tamis__adds_by_kind(const tamis *t)
+{
+    return t->single.add != tamis__add_any;
+}
+
 /* These functions have no array that a key could overflow, so the stack protector would only add
  * instructions. It is turned off in case an inlined helper makes the compiler insert it. */
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 11)

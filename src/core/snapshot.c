@@ -8,38 +8,43 @@
 
 static void take_shared_fields(tamis *copy, const tamis *t)
 {
-    uint32_t *lock = (uint32_t *)(uintptr_t)&t->lock;
-    tamis__lock(lock);
-    tamis__copy_shared(copy, t, offsetof(tamis, noise));
-    tamis__unlock(lock);
+    const struct handle_extra *from = tamis__extra(t);
+    struct body_extra *extra = copy->body.extra;
+    tamis__lock(&tamis__extra(t)->lock);
+    tamis__copy_shared(copy, t, offsetof(tamis, file));
+    tamis__copy_shared(extra, from, offsetof(struct handle_extra, noise));
+    tamis__unlock(&tamis__extra(t)->lock);
+    copy->body.extra = extra;
     /* A word has 32 bits on some machines, and would be half of a number. */
-    if (t->body.gate == NULL) copy->items = tamis__items(t);
+    if (t->body.extra->gate == NULL) copy->items = tamis__items(t);
     copy->changed = tamis__changed(t);
-    copy->body.moved = tamis__load64(&t->body.moved);
+    copy->body.extra->moved = tamis__load64(&t->body.extra->moved);
 }
 
 void tamis__take_fields(tamis *copy, const tamis *t)
 {
     struct section *sections = copy->body.sections;
+    struct body_extra *extra = copy->body.extra;
     const uint32_t count = t->body.count;
     if (tamis__in_use(&t->body)) {
         take_shared_fields(copy, t);
         tamis__copy_shared(sections, t->body.sections, count * sizeof *sections);
-        for (uint32_t i = 0; i < count; i++) {
-            sections[i].weight = __atomic_load_n(&t->body.sections[i].weight, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < count; i++)
             sections[i].items = tamis__load64(&t->body.sections[i].items);
-        }
     } else {
-        memcpy(copy, t, offsetof(tamis, noise));
+        memcpy(copy, t, offsetof(tamis, file));
+        copy->body.extra = extra;
+        if (tamis__has_extra(t)) memcpy(extra, t->body.extra, offsetof(struct handle_extra, noise));
         memcpy(sections, t->body.sections, count * sizeof *sections);
     }
     copy->body.sections = sections;
-    if (t->body.gate != NULL) copy->items = tamis__sum_items(&copy->body);
-    copy->weight = tamis__weight(copy);
-    copy->body.spill = NULL;
+    if (t->body.extra->gate != NULL) copy->items = tamis__sum_items(&copy->body);
     copy->body.apart = false;
-    copy->body.locks = NULL;
-    copy->body.gate = NULL;
+    if (!tamis__has_extra(copy)) return;
+    tamis__extra(copy)->weight = tamis__weight(copy);
+    extra->spill = NULL;
+    extra->locks = NULL;
+    extra->gate = NULL;
 }
 
 /* The thread sanitizer of gcc does not see what a short memcpy reads, so words are copied. */
@@ -57,8 +62,8 @@ void tamis__take_cells(const tamis *copy, const tamis *t)
 {
     for (uint32_t i = 0; i < t->body.count; i++) {
         const struct section *from = &t->body.sections[i], *to = &copy->body.sections[i];
-        if (t->body.locks != NULL && (t->kind->traits & TAMIS__STRIPED) != 0)
-            take_lines(to->cells, from->cells, to->length, t->body.locks);
+        if (t->body.extra->locks != NULL && (t->kind->traits & TAMIS__STRIPED) != 0)
+            take_lines(to->cells, from->cells, to->length, t->body.extra->locks);
         else if (tamis__in_use(&t->body))
             tamis__copy_shared(to->cells, from->cells, (size_t)to->length);
         else
@@ -77,22 +82,22 @@ tamis_status tamis__still(const tamis *t, tamis **made, tamis_error *why)
 
 static bool has_more(const tamis *t, const tamis *saved)
 {
-    return tamis__items(t) != saved->items || tamis__weight(t) != saved->weight ||
-           tamis__moved(&t->body) != saved->body.moved ||
-           __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED) != saved->watch.suspect;
+    return tamis__items(t) != saved->items || tamis__weight(t) != tamis__extra(saved)->weight ||
+           tamis__moved(&t->body) != saved->body.extra->moved ||
+           tamis__is_suspect(t) != tamis__is_suspect(saved);
 }
 
 void tamis__adopt_generation(tamis *t, const tamis *saved)
 {
     const uint64_t generation = tamis__generation(saved);
-    tamis__lock(&t->lock);
+    if (tamis__in_use(&t->body)) tamis__lock(&tamis__extra(t)->lock);
     t->generation = generation;
     /* An add changes the totals before it sets `changed`, so this thread sees the new totals, or
      * the add sets `changed` later. */
     (void)__atomic_exchange_n(&t->changed, false, __ATOMIC_ACQ_REL);
     tamis__mark_saved(t, saved);
     if (saved != t && has_more(t, saved)) __atomic_store_n(&t->changed, true, __ATOMIC_RELAXED);
-    tamis__unlock(&t->lock);
+    if (tamis__in_use(&t->body)) tamis__unlock(&tamis__extra(t)->lock);
 }
 
 tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)

@@ -141,41 +141,48 @@ static struct hash_sample seen_so_far(const struct hash_sample *from)
     return s;
 }
 
-static bool is_set(const bool *flag)
+static enum hash_watch watch_of(const tamis *t)
 {
-    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+    return (enum hash_watch)__atomic_load_n(&t->watch, __ATOMIC_RELAXED);
 }
 
-static void set(bool *flag)
+/* Adds the sample to that of the handle. Returns whether all of them are suspect. If there is no
+ * memory for a sample, each call is judged alone. */
+static bool watch_more(tamis *t, const struct hash_sample *more)
 {
-    __atomic_store_n(flag, true, __ATOMIC_RELAXED);
+    if (!tamis__add_extra(t)) return false;
+    struct hash_sample *kept = &tamis__extra(t)->sample;
+    uniform_add_up(kept, more);
+    const struct hash_sample s = seen_so_far(kept);
+    uint8_t now = TAMIS__WATCHING;
+    if (is_good(&s) || different(&s) >= ENOUGH)
+        __atomic_compare_exchange_n(&t->watch, &now, (uint8_t)TAMIS__SETTLED, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return uniform_is_suspect(&s);
 }
 
 /* Not inlined, so that other calls do not need its stack frame. */
 __attribute__((noinline)) static void look_closer(tamis *t, const tamis_hash *h, size_t n)
 {
-    struct hash_watch *w = &t->watch;
     struct hash_sample s = {{0}, {0}, {0}};
     for (size_t i = 0; i < n && i < CLOSER; i++) {
         uniform_put_bits(&s, h[i]);
         put_place(s.places, 7, h[i]);
     }
     bool suspect = uniform_is_suspect(&s);
-    if (!is_set(&w->settled)) {
-        uniform_add_up(&w->sample, &s);
-        s = seen_so_far(&w->sample);
-        suspect = suspect || uniform_is_suspect(&s);
-        if (is_good(&s) || different(&s) >= ENOUGH) set(&w->settled);
+    if (watch_of(t) == TAMIS__WATCHING) suspect = watch_more(t, &s) || suspect;
+    if (suspect) {
+        __atomic_store_n(&t->watch, (uint8_t)TAMIS__SUSPICIOUS, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->changed, true, __ATOMIC_RELAXED); /* the image records it */
     }
-    if (!suspect) return;
-    set(&w->suspect);
-    set(&t->changed); /* the image records it */
+    tamis__trim_extra(t);
 }
 
 void tamis__watch_hashes(tamis *t, const tamis_hash *h, size_t n)
 {
-    const bool is_done = n >= MANY ? first_are_good(h) : n == 0 || is_set(&t->watch.settled);
-    if (!is_done && !is_set(&t->watch.suspect)) look_closer(t, h, n);
+    const enum hash_watch now = watch_of(t);
+    const bool is_done = n >= MANY ? first_are_good(h) : n == 0 || now == TAMIS__SETTLED;
+    if (!is_done && now != TAMIS__SUSPICIOUS) look_closer(t, h, n);
 }
 
 /* --- Before the seal -------------------------------------------------------------------------- */

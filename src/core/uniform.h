@@ -26,11 +26,11 @@ struct hash_sample {
     uint64_t places[2]; /* which of 128 places have a hash; at least as many were distinct */
 };
 
-/* For each handle: a summary of all hashes of small calls, and what was found. */
-struct hash_watch {
-    struct hash_sample sample;
-    bool settled; /* enough of them were seen */
-    bool suspect;
+/* For each handle: what was found in all hashes of small calls. */
+enum hash_watch {
+    TAMIS__WATCHING, /* their summary is kept */
+    TAMIS__SETTLED,  /* enough of them were seen */
+    TAMIS__SUSPICIOUS
 };
 
 /* UNIFORM: there were enough hashes to find every mistake above, and none was found. */

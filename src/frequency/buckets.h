@@ -15,6 +15,7 @@
 #define TAMIS_BUCKETS_H
 
 #include "../core/kind.h"
+#include "../kernels/avx2_tally.h"
 
 #define BUCKET 128u
 #define BUCKET_WAYS 4u
@@ -147,6 +148,40 @@ static inline uint64_t tamis__bucket_least_of(const struct buckets *b, struct bu
     const uint64_t one = tamis__bucket_least(b, p.first), other = tamis__bucket_least(b, p.second);
     return slot_count(b, other) < slot_count(b, one) ? other : one;
 }
+
+#ifdef TAMIS__SINGLES_BY_AVX2
+
+AVX2 TAMIS__SPECIALIZED __m256i avx2_bucket_load(const struct buckets *b, uint64_t bucket,
+                                                 unsigned at)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)(b->bytes + bucket * BUCKET + at));
+}
+
+/* tamis__bucket_find. For one key, GCC would branch on the bucket if it were a condition. */
+AVX2 TAMIS__SPECIALIZED uint64_t avx2_bucket_find(const struct buckets *b, struct bucket_pair p,
+                                                  uint64_t print)
+{
+    const __m256i all = _mm256_set1_epi64x((int64_t)print);
+    const __m256i one = _mm256_cmpeq_epi64(all, avx2_bucket_load(b, p.first, 0));
+    const __m256i other = _mm256_cmpeq_epi64(all, avx2_bucket_load(b, p.second, 0));
+    const unsigned first = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(one));
+    const unsigned second = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(other));
+    const unsigned hit = first | second << BUCKET_WAYS;
+    if (hit == 0) return NO_SLOT;
+    const unsigned way = (unsigned)__builtin_ctz(hit);
+    const uint64_t in_second = 0 - (uint64_t)(way / BUCKET_WAYS);
+    return (p.first ^ ((p.first ^ p.second) & in_second)) * BUCKET_WAYS + way % BUCKET_WAYS;
+}
+
+/* Returns the least count in both buckets of a key. */
+AVX2 TAMIS__SPECIALIZED uint64_t avx2_bucket_least(const struct buckets *b, struct bucket_pair p)
+{
+    const __m256i counts = _mm256_set1_epi64x((int64_t)~TEXTLESS);
+    return avx2_first(
+        avx2_least(avx2_lesser(_mm256_and_si256(counts, avx2_bucket_load(b, p.first, 32)),
+                               _mm256_and_si256(counts, avx2_bucket_load(b, p.second, 32)))));
+}
+#endif
 
 /* Returns the reason why the bytes cannot be entries, or NULL. */
 const char *tamis__wrong_buckets(const struct buckets *b);

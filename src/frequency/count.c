@@ -6,7 +6,7 @@
 #include "../core/error.h"
 #include "../core/generations.h"
 #include "../core/memory.h"
-#include "noise.h"
+#include "single_counts.h"
 
 #include <tamis/count.h>
 
@@ -14,12 +14,12 @@
 
 static bool two_sided(const tamis *t)
 {
-    return t->sketch->two_sided;
+    return tamis__sketch(t)->two_sided;
 }
 
 static bool conservative(const tamis *t)
 {
-    return t->sketch->conservative != NULL && t->sketch->conservative(&t->body);
+    return tamis__sketch(t)->conservative != NULL && tamis__sketch(t)->conservative(&t->body);
 }
 
 bool tamis__takes_away(const tamis *t)
@@ -48,9 +48,9 @@ static tamis_status explain(const tamis *t, tamis_status s, tamis_error *why)
 
 static tamis_status count_may_add(const tamis *t, const struct keys *in, tamis_error *why)
 {
-    if (t->sketch == NULL)
-        return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not support weights",
-                                  t->kind->name);
+    if (tamis__sketch(t) == NULL)
+        return tamis__unsupported(why, TAMIS_TALLY, "%s %s do not support weights", t->kind->name,
+                                  tamis__plural(&t->body));
     if (tamis__are_hashes(in) && tamis__keeps_items(t))
         return tamis__unsupported(why, TAMIS_TALLY, "a %s needs the items themselves, not hashes",
                                   t->kind->name);
@@ -148,11 +148,13 @@ tamis_status tamis_add_counted_column(tamis *t, const tamis_column *given, const
     return count_add_all(t, &in, done, why);
 }
 
-tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, int64_t weight,
-                               int64_t *count, tamis_error *why)
+/* Not inlined, because the calls that do not come here need no frame. */
+TAMIS__APART tamis_status tamis__weigh_any(tamis *t, const void *key, size_t len, int64_t weight,
+                                           int64_t *count, tamis_error *why)
 {
     const tamis_bytes item = {key, len};
-    if (t->sketch == NULL || tamis__may_change_keys(t) != TAMIS_OK || tamis__wrong_length(t, len))
+    if (tamis__sketch(t) == NULL || tamis__may_change_keys(t) != TAMIS_OK ||
+        tamis__wrong_length(t, len))
         return tamis_add_counted_many(t, &item, &weight, 1, count, NULL, why);
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
     const struct batch one = {.hashes = &h,
@@ -167,6 +169,15 @@ tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, int64_t we
     else if (count != NULL)
         *count = INT64_MAX;
     return s == TAMIS_OK ? s : explain(t, s, why);
+}
+
+tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, int64_t weight,
+                               int64_t *count, tamis_error *why)
+{
+    const struct sketch_ops *sketch = tamis__sketch(t);
+    return sketch != NULL && tamis__adds_by_kind(t)
+               ? sketch->weigh(t, key, len, weight, count, why)
+               : tamis__weigh_any(t, key, len, weight, count, why);
 }
 
 tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
@@ -235,7 +246,7 @@ static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, 
  * (docs/ACCURACY.md). */
 static int64_t noise_before(const tamis *t, const struct noise *n, int64_t before)
 {
-    const double now = (double)t->sketch->unlisted(&t->body);
+    const double now = (double)tamis__sketch(t)->unlisted(&t->body);
     const double share = (double)before < now ? (double)before / now : 1;
     return (int64_t)(share * (double)n->half / 2);
 }
@@ -264,10 +275,11 @@ static void count_judge(const tamis *t, struct known k, tamis_estimate *e)
 {
     e->certain = two_sided(t) ? INT64_MIN : k.certain;
     /* Saturated counters, or a saturated weight, allow no judgement. */
-    e->judged = t->sketch->listed != NULL && e->upper != INT64_MAX && t->weight < INT64_MAX;
+    e->judged = tamis__sketch(t)->listed != NULL && e->upper != INT64_MAX &&
+                tamis__extra(t)->weight < INT64_MAX;
     if (!e->judged) return;
     const double entries = (double)t->body.sections[1].m;
-    e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->weight / entries;
+    e->suspect = (double)(e->upper - k.certain) > 2 * (double)tamis__extra(t)->weight / entries;
     if (!e->suspect) return;
     e->lower = k.certain; /* the noise was measured with keys that nobody attacks */
     e->confidence = 1;
@@ -299,20 +311,22 @@ static tamis_status count_prepare(const tamis *t, bool keys, const struct noise 
                                   struct noise **made, tamis_error *why)
 {
     *n = *made = NULL;
-    if (t->sketch == NULL && t->kind->count == NULL)
-        return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not count", t->kind->name);
+    if (tamis__sketch(t) == NULL && t->kind->count == NULL)
+        return tamis__counts_distinct(&t->body)
+                   ? tamis__unsupported(why, TAMIS_TALLY, "distinct sketches do not count each key")
+                   : tamis__unsupported(why, TAMIS_TALLY, "%s filters do not count", t->kind->name);
     if (keys && !t->hasher.usable)
         return tamis__refuse(why,
                              t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
-    if (t->sketch != NULL) *n = tamis__noise(t, made);
-    if (t->sketch != NULL && *n == NULL)
+    if (tamis__sketch(t) != NULL) *n = tamis__noise(t, made);
+    if (tamis__sketch(t) != NULL && *n == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to distinguish counts from noise");
     return TAMIS_OK;
 }
 
 static void count_batch(const tamis *t, const struct batch *keys, int64_t *out)
 {
-    (t->sketch != NULL ? t->sketch->count : t->kind->count)(&t->body, keys, out);
+    (tamis__sketch(t) != NULL ? tamis__sketch(t)->count : t->kind->count)(&t->body, keys, out);
 }
 
 struct counting {
@@ -330,7 +344,7 @@ static void count_count_group(void *counting, const struct batch *group, size_t 
     b.known = known;
     memset(known, 0, b.n * sizeof *known);
     count_batch(c->t, &b, values);
-    if (c->t->sketch == NULL)
+    if (tamis__sketch(c->t) == NULL)
         for (size_t i = 0; i < b.n; i++) put_unweighed(values[i], c->out + from + i);
     else
         for (size_t i = 0; i < b.n; i++)
@@ -345,7 +359,7 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
     tamis_status s = count_prepare(t, !tamis__are_hashes(in), &c.noise, &made, why);
     if (s == TAMIS_OK && in->bytes != NULL) s = tamis__check_lengths(t, in->bytes, in->n, why);
     if (s == TAMIS_OK) tamis__bulk_count(t, in, count_count_group, &c);
-    tamis__free(t->memory, made);
+    tamis__free(t->body.memory, made);
     return s;
 }
 
@@ -393,7 +407,7 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     if (s != TAMIS_OK) return s;
     s = tamis__check_length(t, len, why);
     if (s != TAMIS_OK) {
-        tamis__free(t->memory, made);
+        tamis__free(t->body.memory, made);
         return s;
     }
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
@@ -401,11 +415,11 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     struct known known = {0};
     const struct batch one = {.hashes = &h, .n = 1, .known = &known};
     count_batch(t, &one, &v);
-    if (t->sketch != NULL)
+    if (tamis__sketch(t) != NULL)
         *out = tamis__interval(t, noise, v, known);
     else
         put_unweighed(v, out);
-    tamis__free(t->memory, made);
+    tamis__free(t->body.memory, made);
     return TAMIS_OK;
 }
 
@@ -415,7 +429,7 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
 static inline void upper_of_batch(const tamis *t, struct batch *keys, struct known *known,
                                   int64_t *out)
 {
-    const bool saturates = t->sketch != NULL && two_sided(t);
+    const bool saturates = tamis__sketch(t) != NULL && two_sided(t);
     if (saturates) {
         keys->known = known;
         memset(known, 0, keys->n * sizeof *known);
@@ -440,7 +454,7 @@ static void upper_of_group(void *bounds, const struct batch *group, size_t from)
 
 static bool can_count(const tamis *t, bool keys)
 {
-    return (t->sketch != NULL || t->kind->count != NULL) && (!keys || t->hasher.usable);
+    return (tamis__sketch(t) != NULL || t->kind->count != NULL) && (!keys || t->hasher.usable);
 }
 
 static void upper_of_all(const tamis *t, const struct keys *in, int64_t *out)
@@ -489,7 +503,7 @@ tamis_status tamis_upper_column(const tamis *t, const tamis_column *given, int64
     return TAMIS_OK;
 }
 
-int64_t tamis_upper(const tamis *t, const void *key, size_t len)
+static TAMIS__APART int64_t upper_any(const tamis *t, const void *key, size_t len)
 {
     if (!can_count(t, true) || tamis__wrong_length(t, len)) return INT64_MAX;
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
@@ -500,6 +514,13 @@ int64_t tamis_upper(const tamis *t, const void *key, size_t len)
     return v;
 }
 
+int64_t tamis_upper(const tamis *t, const void *key, size_t len)
+{
+    const struct sketch_ops *sketch = tamis__sketch(t);
+    return sketch != NULL && tamis__asks_by_kind(t) ? sketch->upper(t, key, len)
+                                                    : upper_any(t, key, len);
+}
+
 /* --- Looking inside --------------------------------------------------------------------------- */
 
 void tamis__sketch_facts(const tamis *t, tamis_facts *out)
@@ -507,8 +528,8 @@ void tamis__sketch_facts(const tamis *t, tamis_facts *out)
     out->conservative = conservative(t);
     out->weight = tamis__weight(t);
     out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
-    out->error = t->planned_error < 1 ? t->planned_error : 0;
-    if (tamis__keeps_items(t)) out->entries = t->sketch->slots(&t->body);
+    out->error = tamis__extra(t)->planned_error < 1 ? tamis__extra(t)->planned_error : 0;
+    if (tamis__keeps_items(t)) out->entries = tamis__sketch(t)->slots(&t->body);
     if (t->kind->rotate == NULL) return;
     out->inner_kind = tamis__inner(&t->body)->id;
     out->generations = tamis__generations(&t->body);
@@ -524,6 +545,6 @@ tamis_status tamis__noise_facts(const tamis *t, tamis_facts *out)
     out->noise_999 = n->most_999;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
     if (tamis__keeps_items(t)) tamis__list_facts(t, out);
-    tamis__free(t->memory, made);
+    tamis__free(t->body.memory, made);
     return TAMIS_OK;
 }

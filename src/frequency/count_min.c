@@ -42,6 +42,7 @@
 #include "../core/error.h"
 #include "../core/occupancy.h"
 #include "counter_rows.h"
+#include "single_counts.h"
 
 #include <math.h>
 
@@ -133,8 +134,23 @@ TAMIS__SPECIALIZED int64_t count_min_value(uint64_t least, bool wide)
     return least < count_min_end(wide) ? (int64_t)least : INT64_MAX;
 }
 
-TAMIS__SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y,
-                                              tamis_hash h, uint64_t w)
+/* Adds w to every counter of a key, and returns the least of them before. */
+TAMIS__SPECIALIZED uint64_t count_min_add_plainly(uint8_t *cells, uint64_t m, struct way y,
+                                                  tamis_hash h, uint64_t w)
+{
+    const uint64_t most = count_min_end(y.wide);
+    uint64_t x = h.lo, row = 0, least = UINT64_MAX;
+    for (uint32_t j = 0; j < y.k; j++, x = tamis__next_probe(x, h), row += m) {
+        const uint64_t at = row + tamis__mulhi(x, m), c = count_min_get(cells, at, y.wide);
+        least = c < least ? c : least;
+        count_min_put(cells, at, y.wide, c + w < most ? c + w : most);
+    }
+    return least;
+}
+
+/* Raises the counters that are less than the least + w, which it returns without w. */
+TAMIS__SPECIALIZED uint64_t count_min_add_to_least(uint8_t *cells, uint64_t m, struct way y,
+                                                   tamis_hash h, uint64_t w)
 {
     uint64_t at[TAMIS__MAX_ROWS], c[TAMIS__MAX_ROWS], least = UINT64_MAX;
     const uint64_t most = count_min_end(y.wide);
@@ -144,12 +160,16 @@ TAMIS__SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct
         least = c[j] < least ? c[j] : least;
     }
     const uint64_t raised = least + w < most ? least + w : most;
-    for (uint32_t j = 0; j < y.k; j++) {
-        uint64_t v = raised > c[j] ? raised : c[j];
-        if (!y.conservative) v = c[j] + w < most ? c[j] + w : most;
-        count_min_put(cells, at[j], y.wide, v);
-    }
+    for (uint32_t j = 0; j < y.k; j++)
+        count_min_put(cells, at[j], y.wide, raised > c[j] ? raised : c[j]);
     return least;
+}
+
+TAMIS__SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y,
+                                              tamis_hash h, uint64_t w)
+{
+    return y.conservative ? count_min_add_to_least(cells, m, y, h, w)
+                          : count_min_add_plainly(cells, m, y, h, w);
 }
 
 /* Fails with TAMIS_EABSENT if a counter that is not saturated has less than w. Then nothing has
@@ -360,16 +380,15 @@ static void count_min_weigh(struct body *b, int64_t w)
                           : w == INT64_MIN ? TAMIS__MOST_WEIGHT
                                            : 0 - (uint64_t)w;
     if (tamis__in_use(b) && w >= 0) {
-        tamis__add_shared(&b->moved, size, TAMIS__MOST_WEIGHT);
+        tamis__add_shared(&b->extra->moved, size, TAMIS__MOST_WEIGHT);
         tamis__add_shared((uint64_t *)&s->weight, size, TAMIS__MOST_WEIGHT);
         return;
     }
     const uint64_t weight = (uint64_t)s->weight;
-    b->moved = tamis__add_up(b->moved, size);
-    if (weight >= TAMIS__MOST_WEIGHT) return; /* saturated */
+    b->extra->moved = tamis__add_up(b->extra->moved, size);
     if (w >= 0)
-        s->weight = (int64_t)tamis__add_up(weight, size);
-    else
+        s->weight = tamis__add_weight(s->weight, size);
+    else if (weight < TAMIS__MOST_WEIGHT) /* otherwise it is saturated */
         s->weight = weight > size ? (int64_t)(weight - size) : 0;
 }
 
@@ -436,6 +455,109 @@ static void count_min_count(const struct body *b, const struct batch *keys, int6
     }
 }
 
+/* --- One key ---------------------------------------------------------------------------------- */
+
+#ifdef TAMIS__SINGLES
+
+TAMIS__SPECIALIZED int64_t count_min_put_single(struct section *s, struct way y, tamis_hash h,
+                                                uint64_t w)
+{
+    return count_min_value(count_min_add_key(s->cells, s->m, y, h, w) + w, y.wide);
+}
+
+TAMIS__SPECIALIZED int64_t count_min_put_plain(tamis *t, tamis_hash h, tamis_bytes key, uint64_t w)
+{
+    const struct way y = {.k = 4};
+    (void)key;
+    return count_min_put_single(t->body.sections, y, h, w);
+}
+
+TAMIS__SPECIALIZED int64_t count_min_put_least(tamis *t, tamis_hash h, tamis_bytes key, uint64_t w)
+{
+    const struct way y = {.k = 4, .conservative = true};
+    (void)key;
+    return count_min_put_single(t->body.sections, y, h, w);
+}
+
+TAMIS__SPECIALIZED int64_t count_min_put_any(tamis *t, tamis_hash h, tamis_bytes key, uint64_t w)
+{
+    struct section *s = t->body.sections;
+    const struct way y = {s->k, count_min_is_wide(s), s->variant == CONSERVATIVE, false};
+    (void)key;
+    return count_min_put_single(s, y, h, w);
+}
+
+TAMIS__SPECIALIZED int64_t count_min_count_four(const struct section *s, tamis_hash h)
+{
+    return count_min_value(least_of(s, h, 4, false), false);
+}
+
+TAMIS__SPECIALIZED int64_t count_min_count_any(const struct section *s, tamis_hash h)
+{
+    const bool wide = count_min_is_wide(s);
+    return count_min_value(least_of(s, h, s->k, wide), wide);
+}
+
+TAMIS__SPECIALIZED bool count_min_has_four(const struct section *s, tamis_hash h)
+{
+    return least_of(s, h, 4, false) != 0;
+}
+
+TAMIS__SPECIALIZED bool count_min_has_any(const struct section *s, tamis_hash h)
+{
+    return least_of(s, h, s->k, count_min_is_wide(s)) != 0;
+}
+
+TAMIS__UPDATE_SINGLE(plain_rows, , count_min_put_plain)
+TAMIS__UPDATE_SINGLE_HASH(plain_rows, )
+TAMIS__WEIGH_SINGLE(plain_rows, , count_min_put_plain)
+TAMIS__UPDATE_SINGLE(least_rows, , count_min_put_least)
+TAMIS__UPDATE_SINGLE_HASH(least_rows, )
+TAMIS__WEIGH_SINGLE(least_rows, , count_min_put_least)
+TAMIS__UPDATE_SINGLE(any_rows, , count_min_put_any)
+TAMIS__UPDATE_SINGLE_HASH(any_rows, )
+TAMIS__WEIGH_SINGLE(any_rows, , count_min_put_any)
+TAMIS__UPPER_SINGLE(four_rows, , count_min_count_four)
+TAMIS__UPPER_SINGLE(any_rows, , count_min_count_any)
+TAMIS__ASK_SINGLE(four_rows, , count_min_has_four)
+TAMIS__ASK_SINGLE(any_rows, , count_min_has_any)
+
+static bool count_min_is_usual(const struct section *s)
+{
+    return s->k == 4 && !count_min_is_wide(s);
+}
+
+static const struct single *count_min_single(const struct body *b)
+{
+    static const struct single plain = {single_four_rows_ask, single_plain_rows_add,
+                                        single_four_rows_ask_hash, single_plain_rows_add_hash};
+    static const struct single least = {single_four_rows_ask, single_least_rows_add,
+                                        single_four_rows_ask_hash, single_least_rows_add_hash};
+    static const struct single any = {single_any_rows_ask, single_any_rows_add,
+                                      single_any_rows_ask_hash, single_any_rows_add_hash};
+    if (b->shared) return NULL;
+    if (!count_min_is_usual(b->sections)) return &any;
+    return b->sections->variant == CONSERVATIVE ? &least : &plain;
+}
+
+static tamis_status count_min_weigh_single(tamis *t, const void *key, size_t len, int64_t weight,
+                                           int64_t *count, tamis_error *why)
+{
+    const struct section *s = t->body.sections;
+    if (!count_min_is_usual(s)) return single_any_rows_weigh(t, key, len, weight, count, why);
+    return s->variant == CONSERVATIVE ? single_least_rows_weigh(t, key, len, weight, count, why)
+                                      : single_plain_rows_weigh(t, key, len, weight, count, why);
+}
+
+static int64_t count_min_upper_single(const tamis *t, const void *key, size_t len)
+{
+    return count_min_is_usual(t->body.sections) ? single_four_rows_upper(t, key, len)
+                                                : single_any_rows_upper(t, key, len);
+}
+#endif
+
+/* --- Merging and looking inside --------------------------------------------------------------- */
+
 static tamis_status count_min_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
@@ -476,7 +598,9 @@ static bool count_min_conservative(const struct body *b)
 }
 
 static const struct sketch_ops count_min_sketch = {.count = count_min_count,
-                                                   .conservative = count_min_conservative};
+                                                   .conservative = count_min_conservative,
+                                                   .weigh = TAMIS__SINGLE(count_min_weigh_single),
+                                                   .upper = TAMIS__SINGLE(count_min_upper_single)};
 
 const struct kind tamis__count_min = {
     .id = TAMIS_COUNT_MIN,
@@ -492,6 +616,7 @@ const struct kind tamis__count_min = {
     .prefetch = tamis__counter_prefetch,
     .add = count_min_add,
     .query = count_min_query,
+    .single = TAMIS__SINGLE(count_min_single),
     .remove = count_min_take_away,
     .merge = count_min_merge,
     .gauge = count_min_gauge,

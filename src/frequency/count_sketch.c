@@ -300,7 +300,8 @@ TAMIS__SPECIALIZED void count_sketch_add_weights(struct body *b, const struct ba
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         count_sketch_add_key(s, k, wide, keys->hashes[i], w, counts != NULL ? &counts[i] : NULL);
         total = tamis__add_signed(total, w, INT64_MAX);
-        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
+        b->extra->moved =
+            tamis__add_up(b->extra->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
     s->weight = total;
 }
@@ -328,7 +329,7 @@ static tamis_status count_sketch_add(struct body *b, const struct batch *keys, u
         count_sketch_add_shared(b, keys);
     } else if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
         count_sketch_add_ones(s, keys);
-        b->moved = tamis__add_up(b->moved, keys->n);
+        b->extra->moved = tamis__add_up(b->extra->moved, keys->n);
         s->weight = tamis__add_signed(s->weight, (int64_t)keys->n, INT64_MAX);
     } else if (keys->counts != NULL) {
         count_sketch_add_counted(b, keys);

@@ -62,10 +62,10 @@ static size_t list_list(const tamis *t, const struct noise *noise, int64_t weigh
                         size_t n)
 {
     size_t found = 0, held = 0;
-    uint64_t slots = t->sketch->slots(&t->body);
+    uint64_t slots = tamis__sketch(t)->slots(&t->body);
     struct listable *some =
-        t->sketch->listables != NULL ? t->sketch->listables(&t->body, &slots) : NULL;
-    if (some == NULL) slots = t->sketch->slots(&t->body);
+        tamis__sketch(t)->listables != NULL ? tamis__sketch(t)->listables(&t->body, &slots) : NULL;
+    if (some == NULL) slots = tamis__sketch(t)->slots(&t->body);
     for (uint64_t i = 0; i < slots; i++) {
         struct listed one;
         if (some != NULL && some[i].most < weight) continue;
@@ -74,7 +74,7 @@ static size_t list_list(const tamis *t, const struct noise *noise, int64_t weigh
             found++;
             continue;
         }
-        if (!t->sketch->listed(&t->body, some != NULL ? some[i].slot : i, &one) ||
+        if (!tamis__sketch(t)->listed(&t->body, some != NULL ? some[i].slot : i, &one) ||
             one.count < weight)
             continue;
         found++;
@@ -88,7 +88,7 @@ static size_t list_list(const tamis *t, const struct noise *noise, int64_t weigh
         if (noise != NULL) h.count = tamis__interval(t, noise, one.count, one.known);
         list_put(out, &held, n, &h);
     }
-    tamis__free(t->memory, some);
+    tamis__free(t->body.memory, some);
     list_sort(out, held);
     return found;
 }
@@ -100,13 +100,13 @@ size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n)
     if (out == NULL) return list_list(t, NULL, 0, NULL, 0);
     const struct noise *noise = tamis__noise(t, &made);
     const size_t found = list_list(t, noise, 0, out, n);
-    tamis__free(t->memory, made);
+    tamis__free(t->body.memory, made);
     return found < n ? found : n;
 }
 
 static int64_t list_floor(const tamis *t)
 {
-    const int64_t unlisted = t->sketch->unlisted(&t->body);
+    const int64_t unlisted = tamis__sketch(t)->unlisted(&t->body);
     return unlisted < INT64_MAX ? unlisted + 1 : INT64_MAX;
 }
 
@@ -117,10 +117,10 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
     if (!tamis__keeps_items(t))
         return tamis__unsupported(
             why, TAMIS_TOP, "kind %s keeps no items, so there is nothing to list", t->kind->name);
-    if (t->sketch->unlisted(&t->body) == INT64_MAX)
+    if (tamis__sketch(t)->unlisted(&t->body) == INT64_MAX)
         return tamis__fail(why, TAMIS_EINVAL,
                            "its counters are saturated, so any item may be missing from the list");
-    if (weight <= t->sketch->unlisted(&t->body))
+    if (weight <= tamis__sketch(t)->unlisted(&t->body))
         return tamis__fail(why, TAMIS_EINVAL,
                            "items that occurred %lld times may be missing from the list; ask for "
                            "%lld or more, or give it more memory",
@@ -131,7 +131,7 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to distinguish counts from noise");
     const size_t all = list_list(t, noise, weight, out, out != NULL ? n : 0);
     if (found != NULL) *found = all;
-    tamis__free(t->memory, made);
+    tamis__free(t->body.memory, made);
     return TAMIS_OK;
 }
 

@@ -11,9 +11,9 @@
 
 void tamis__noise_drop(tamis *t)
 {
-    if (t->noise == NULL) return;
-    tamis__free(t->memory, t->noise);
-    t->noise = NULL;
+    if (tamis__extra(t)->noise == NULL) return;
+    tamis__free(t->body.memory, tamis__extra(t)->noise);
+    tamis__extra(t)->noise = NULL;
 }
 
 static uint64_t weight_of(const tamis *t)
@@ -44,7 +44,7 @@ static bool is_stale(const tamis *t, const struct noise *n)
 
 void tamis__noise_age(tamis *t)
 {
-    if (t->noise != NULL && is_stale(t, t->noise)) tamis__noise_drop(t);
+    if (tamis__extra(t)->noise != NULL && is_stale(t, tamis__extra(t)->noise)) tamis__noise_drop(t);
 }
 
 /* A stable sort by bytes, which skips the bytes that all values share, usually most of them.
@@ -73,7 +73,7 @@ struct sampling {
 static void noise_count_group(void *sampling, const struct batch *group, size_t from)
 {
     const struct sampling *s = sampling;
-    s->t->sketch->count(&s->t->body, group, s->out + from);
+    tamis__sketch(s->t)->count(&s->t->body, group, s->out + from);
 }
 
 /* Measures the absolute counts of keys that were never added. `room` is for HASHED hashes. */
@@ -95,11 +95,11 @@ static void sample(const tamis *t, tamis_hash *room, int64_t *out)
 /* Returns NULL if there is not enough memory. */
 static struct noise *measure(const tamis *t)
 {
-    struct noise *n = tamis__alloc(t->memory, sizeof *n);
-    int64_t *values = tamis__alloc(t->memory, 2 * SAMPLES * sizeof *values);
+    struct noise *n = tamis__alloc(t->body.memory, sizeof *n);
+    int64_t *values = tamis__alloc(t->body.memory, 2 * SAMPLES * sizeof *values);
     if (n == NULL || values == NULL) {
-        tamis__free(t->memory, n);
-        tamis__free(t->memory, values);
+        tamis__free(t->body.memory, n);
+        tamis__free(t->body.memory, values);
         return NULL;
     }
     /* What other threads add meanwhile counts as added since. */
@@ -112,7 +112,7 @@ static struct noise *measure(const tamis *t)
     n->half = sorted[SAMPLES / 2];
     n->most_99 = sorted[SAMPLES - SAMPLES / 100 - 1];
     n->most_999 = sorted[SAMPLES - SAMPLES / 1000 - 1];
-    tamis__free(t->memory, values);
+    tamis__free(t->body.memory, values);
     return n;
 }
 
@@ -120,24 +120,24 @@ static struct noise *measure(const tamis *t)
  * needs it copies it under a lock, and measures it again if it is stale. */
 static struct noise *copy_noise(tamis *t)
 {
-    struct noise *mine = tamis__alloc_unset(t->memory, sizeof *mine);
+    struct noise *mine = tamis__alloc_unset(t->body.memory, sizeof *mine);
     if (mine == NULL) return NULL;
-    tamis__lock(&t->lock);
-    const bool good = t->noise != NULL && !is_stale(t, t->noise);
-    if (good) *mine = *t->noise;
-    tamis__unlock(&t->lock);
+    tamis__lock(&tamis__extra(t)->lock);
+    const bool good = tamis__extra(t)->noise != NULL && !is_stale(t, tamis__extra(t)->noise);
+    if (good) *mine = *tamis__extra(t)->noise;
+    tamis__unlock(&tamis__extra(t)->lock);
     if (good) return mine;
     struct noise *measured = measure(t), *old = NULL;
     if (measured == NULL) {
-        tamis__free(t->memory, mine);
+        tamis__free(t->body.memory, mine);
         return NULL;
     }
     *mine = *measured;
-    tamis__lock(&t->lock);
-    old = t->noise;
-    t->noise = measured;
-    tamis__unlock(&t->lock);
-    tamis__free(t->memory, old);
+    tamis__lock(&tamis__extra(t)->lock);
+    old = tamis__extra(t)->noise;
+    tamis__extra(t)->noise = measured;
+    tamis__unlock(&tamis__extra(t)->lock);
+    tamis__free(t->body.memory, old);
     return mine;
 }
 
@@ -146,7 +146,7 @@ const struct noise *tamis__noise(const tamis *t, struct noise **made)
     if (tamis__in_use(&t->body)) return *made = copy_noise((tamis *)(uintptr_t)t);
     /* Several reading threads may measure at the same time; the result of the first to finish is
      * kept for all. It is freed only by the next change, which has the handle for itself. */
-    struct noise **place = (struct noise **)(uintptr_t)&t->noise;
+    struct noise **place = &tamis__extra(t)->noise;
     struct noise *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     *made = NULL;
     if (found != NULL) return found;

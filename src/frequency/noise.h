@@ -80,7 +80,7 @@ static inline tamis_status tamis__noise_facts(const tamis *t, tamis_facts *out)
  * values. */
 struct noise {
     int64_t half, most_99, most_999;
-    uint64_t moved;       /* struct body.moved at the time */
+    uint64_t moved;       /* struct body.extra->moved at the time */
     uint64_t weight;      /* the absolute weight of the sketch at the time */
     int64_t sorted[1024]; /* every 16th count */
 };

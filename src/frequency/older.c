@@ -59,17 +59,17 @@ static bool sum_samples(const struct body *b, uint32_t generation, int64_t sign,
  * freed by the caller, because another thread was first. */
 static struct older *older_of(const tamis *t, struct older **made)
 {
-    struct older **place = (struct older **)(uintptr_t)&t->older;
+    struct older **place = &tamis__extra(t)->older;
     struct older *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     *made = NULL;
     if (found != NULL) return found;
-    struct older *mine = tamis__alloc(t->memory, sizeof *mine);
-    for (uint32_t i = 1; mine != NULL && i < tamis__generations(&t->body); i++) {
-        if (sum_samples(&t->body, i, 1, mine->sums)) continue;
-        tamis__free(t->memory, mine);
-        mine = NULL;
-    }
+    struct older *mine = tamis__alloc(t->body.memory, sizeof *mine);
     if (mine == NULL) return NULL;
+    for (uint32_t i = 1; i < tamis__generations(&t->body); i++) {
+        if (sum_samples(&t->body, i, 1, mine->sums)) continue;
+        tamis__free(t->body.memory, mine);
+        return NULL;
+    }
     if (!__atomic_compare_exchange_n(place, &found, mine, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         *made = mine;
@@ -85,22 +85,22 @@ bool tamis__sample_window(const tamis *t, int64_t *out)
     __atomic_store_n(&older->unused, 0, __ATOMIC_RELAXED);
     memcpy(out, older->sums, sizeof older->sums);
     const bool fits = sum_samples(&t->body, 0, 1, out);
-    tamis__free(t->memory, made);
+    tamis__free(t->body.memory, made);
     return fits;
 }
 
 void tamis__older_drop(tamis *t)
 {
-    if (t->older == NULL) return;
-    tamis__free(t->memory, t->older);
-    t->older = NULL;
+    if (tamis__extra(t)->older == NULL) return;
+    tamis__free(t->body.memory, tamis__extra(t)->older);
+    tamis__extra(t)->older = NULL;
 }
 
 /* To keep the sums through a rotation takes as long as to count two generations. */
 void tamis__noise_rotate(tamis *t, uint64_t times)
 {
     const uint32_t n = tamis__generations(&t->body);
-    struct older *older = t->older;
+    struct older *older = tamis__extra(t)->older;
     tamis__noise_drop(t);
     if (older == NULL) return;
     if (times > n / 4 || older->unused > n / 4) {

@@ -26,7 +26,7 @@ static inline void tamis__weigh_shared(struct body *b, int64_t w)
     int64_t *total = &b->sections->weight;
     int64_t was = __atomic_load_n(total, __ATOMIC_RELAXED);
     const int64_t size = w >= 0 ? w : w > -INT64_MAX ? -w : INT64_MAX;
-    tamis__add_shared(&b->moved, (uint64_t)size, TAMIS__MOST_WEIGHT);
+    tamis__add_shared(&b->extra->moved, (uint64_t)size, TAMIS__MOST_WEIGHT);
     while (!__atomic_compare_exchange_n(total, &was, tamis__add_signed(was, w, INT64_MAX), true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }

@@ -196,7 +196,8 @@ TAMIS__SPECIALIZED void signed_tally_add_each(struct body *b, const struct batch
         signed_tally_add_key(s->cells, lines, keys->hashes[i], w,
                              counts != NULL ? &counts[i] : NULL);
         total = tamis__add_signed(total, w, INT64_MAX);
-        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
+        b->extra->moved =
+            tamis__add_up(b->extra->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
     s->weight = total;
 }
@@ -210,7 +211,7 @@ static struct signed_tally_lines signed_tally_lock(const struct body *b, tamis_h
 {
     const uint64_t lines = tamis__octet_lines(b->sections), first = tamis__tally_first(h, lines);
     const struct signed_tally_lines l = {first, tamis__tally_second(h, lines, first)};
-    tamis__lock_lines(b->locks, l.first, l.second);
+    tamis__lock_lines(b->extra->locks, l.first, l.second);
     return l;
 }
 
@@ -222,7 +223,7 @@ static void signed_tally_add_shared(struct body *b, const struct batch *keys)
         int64_t unwanted, *count = keys->counts != NULL ? &keys->counts[i] : &unwanted;
         const struct signed_tally_lines l = signed_tally_lock(b, keys->hashes[i]);
         signed_tally_add_key(s->cells, tamis__octet_lines(s), keys->hashes[i], w, count);
-        tamis__unlock_lines(b->locks, l.first, l.second);
+        tamis__unlock_lines(b->extra->locks, l.first, l.second);
         if (keys->weights != NULL) tamis__weigh_shared(b, w);
     }
     if (keys->weights == NULL) tamis__weigh_shared(b, (int64_t)keys->n);
@@ -233,7 +234,7 @@ static tamis_status signed_tally_add(struct body *b, const struct batch *keys, u
 {
     if (keys->ahead != NULL) tamis__octet_fetch(b->sections, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
-    if (b->locks != NULL)
+    if (b->extra->locks != NULL)
         signed_tally_add_shared(b, keys);
     else if (keys->counts != NULL)
         signed_tally_add_each(b, keys, keys->counts);
@@ -258,9 +259,9 @@ static void signed_tally_count(const struct body *b, const struct batch *keys, i
         int64_t v[PLACES];
         const unsigned minus = signed_tally_aim(s->cells, lines, keys->hashes[i], at);
         struct signed_tally_lines l = {0, 0};
-        if (b->locks != NULL) l = signed_tally_lock(b, keys->hashes[i]);
+        if (b->extra->locks != NULL) l = signed_tally_lock(b, keys->hashes[i]);
         signed_tally_read(at, minus, v);
-        if (b->locks != NULL) tamis__unlock_lines(b->locks, l.first, l.second);
+        if (b->extra->locks != NULL) tamis__unlock_lines(b->extra->locks, l.first, l.second);
         out[i] = tamis__median_of_5(v);
         if (keys->known != NULL)
             keys->known[i].saturated = tamis__any_saturated(v, PLACES, INT64_MAX);

@@ -33,7 +33,9 @@
 #include "../core/atomics.h"
 #include "../core/cpu.h"
 #include "../core/error.h"
+#include "../kernels/avx2_tally.h"
 #include "../kernels/locked.h"
+#include "single_counts.h"
 #include "tally_cells.h"
 
 #include <math.h>
@@ -59,24 +61,24 @@ static const char *tally_wrong_shape(const struct body *b)
 static uint64_t tally_add_key(struct body *b, uint64_t lines, tamis_hash h, uint64_t w)
 {
     uint8_t *cells = b->sections->cells;
-    if (b->locks == NULL) return tamis__tally_add(cells, lines, h, w);
+    if (b->extra->locks == NULL) return tamis__tally_add(cells, lines, h, w);
     const uint64_t first = tamis__tally_first(h, lines);
     const uint64_t second = tamis__tally_second(h, lines, first);
-    tamis__lock_lines(b->locks, first, second);
+    tamis__lock_lines(b->extra->locks, first, second);
     const uint64_t before = tamis__tally_add(cells, lines, h, w);
-    tamis__unlock_lines(b->locks, first, second);
+    tamis__unlock_lines(b->extra->locks, first, second);
     return before;
 }
 
 static uint64_t tally_count_key(const struct body *b, uint64_t lines, tamis_hash h)
 {
     const uint8_t *cells = b->sections->cells;
-    if (b->locks == NULL) return tamis__tally_count(cells, lines, h);
+    if (b->extra->locks == NULL) return tamis__tally_count(cells, lines, h);
     const uint64_t first = tamis__tally_first(h, lines);
     const uint64_t second = tamis__tally_second(h, lines, first);
-    tamis__lock_lines(b->locks, first, second);
+    tamis__lock_lines(b->extra->locks, first, second);
     const uint64_t count = tamis__tally_count(cells, lines, h);
-    tamis__unlock_lines(b->locks, first, second);
+    tamis__unlock_lines(b->extra->locks, first, second);
     return count;
 }
 
@@ -143,16 +145,16 @@ static tamis_status tally_add(struct body *b, const struct batch *keys, uint8_t 
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
-    if (seen == NULL && keys->weights == NULL && b->locks == NULL)
+    if (seen == NULL && keys->weights == NULL && b->extra->locks == NULL)
         tally_add_ones(s, keys);
     else
         status = tally_add_weights(b, keys, seen, done, &sum);
     if (tamis__in_use(b)) {
-        tamis__add_shared(&b->moved, sum, TAMIS__MOST_WEIGHT);
+        tamis__add_shared(&b->extra->moved, sum, TAMIS__MOST_WEIGHT);
         tamis__add_shared((uint64_t *)&s->weight, sum, TAMIS__MOST_WEIGHT);
         return status;
     }
-    b->moved = tamis__add_up(b->moved, sum);
+    b->extra->moved = tamis__add_up(b->extra->moved, sum);
     s->weight = tamis__add_weight(s->weight, sum);
     return status;
 }
@@ -176,6 +178,85 @@ static void tally_count(const struct body *b, const struct batch *keys, int64_t 
     for (size_t i = 0; i < keys->n; i++)
         out[i] = (int64_t)tally_count_key(b, lines, keys->hashes[i]);
 }
+
+/* --- One key ---------------------------------------------------------------------------------- */
+
+#ifdef TAMIS__SINGLES
+
+TAMIS__SPECIALIZED int64_t tally_put_single(tamis *t, tamis_hash h, tamis_bytes key, uint64_t w)
+{
+    const struct section *s = t->body.sections;
+    (void)key;
+    return (int64_t)tamis__add_up(tamis__tally_add(s->cells, tamis__octet_lines(s), h, w), w);
+}
+
+TAMIS__SPECIALIZED int64_t tally_count_single(const struct section *s, tamis_hash h)
+{
+    return (int64_t)tamis__tally_count(s->cells, tamis__octet_lines(s), h);
+}
+
+TAMIS__SPECIALIZED bool tally_has_single(const struct section *s, tamis_hash h)
+{
+    return tally_count_single(s, h) != 0;
+}
+
+TAMIS__UPDATE_SINGLE(tally, , tally_put_single)
+TAMIS__UPDATE_SINGLE_HASH(tally, )
+TAMIS__WEIGH_SINGLE(tally, , tally_put_single)
+TAMIS__UPPER_SINGLE(tally, , tally_count_single)
+TAMIS__ASK_SINGLE(tally, , tally_has_single)
+
+static const struct single tally_in_c = {single_tally_ask, single_tally_add, single_tally_ask_hash,
+                                         single_tally_add_hash};
+
+#ifdef TAMIS__SINGLES_BY_AVX2
+
+AVX2 TAMIS__SPECIALIZED int64_t avx2_tally_put_single(tamis *t, tamis_hash h, tamis_bytes key,
+                                                      uint64_t w)
+{
+    const struct section *s = t->body.sections;
+    const uint64_t lines = tamis__octet_lines(s);
+    struct avx2_tally v;
+    (void)key;
+    avx2_tally_look(s->cells, lines, h, &v);
+    const __m256i sums =
+        avx2_limited(_mm256_add_epi64(avx2_least(v.values), _mm256_set1_epi64x((int64_t)w)));
+    const uint64_t after = avx2_first(sums);
+    if (!avx2_tally_raise(&v, sums)) tamis__tally_raise(s->cells, lines, h, after);
+    return (int64_t)after;
+}
+
+TAMIS__UPDATE_SINGLE(avx2_tally, AVX2, avx2_tally_put_single)
+TAMIS__UPDATE_SINGLE_HASH(avx2_tally, AVX2)
+TAMIS__WEIGH_SINGLE(avx2_tally, AVX2, avx2_tally_put_single)
+
+static const struct single tally_by_avx2 = {single_tally_ask, single_avx2_tally_add,
+                                            single_tally_ask_hash, single_avx2_tally_add_hash};
+
+static const struct single *tally_single(const struct body *b)
+{
+    if (b->shared) return NULL;
+    return tamis__singles_by_avx2(tamis__kernels()) ? &tally_by_avx2 : &tally_in_c;
+}
+
+static tamis_status tally_weigh_single(tamis *t, const void *key, size_t len, int64_t weight,
+                                       int64_t *count, tamis_error *why)
+{
+    return t->single.add == single_avx2_tally_add
+               ? single_avx2_tally_weigh(t, key, len, weight, count, why)
+               : single_tally_weigh(t, key, len, weight, count, why);
+}
+#else
+#define tally_weigh_single single_tally_weigh
+
+static const struct single *tally_single(const struct body *b)
+{
+    return b->shared ? NULL : &tally_in_c;
+}
+#endif
+#endif
+
+/* --- Merging and looking inside --------------------------------------------------------------- */
 
 /* Returns j of the sum of two octets, and sets the sum. Counters are as short as possible, but not
  * shorter than in either octet. */
@@ -249,7 +330,9 @@ static void tally_gauge(const struct body *b, const struct body *other, double z
     out->items = (struct estimate){0, 0, INFINITY}; /* unknown once counters have joined */
 }
 
-static const struct sketch_ops tally_sketch = {.count = tally_count};
+static const struct sketch_ops tally_sketch = {.count = tally_count,
+                                               .weigh = TAMIS__SINGLE(tally_weigh_single),
+                                               .upper = TAMIS__SINGLE(single_tally_upper)};
 
 const struct kind tamis__tally = {
     .id = TAMIS_TALLY,
@@ -264,6 +347,7 @@ const struct kind tamis__tally = {
     .prefetch = tamis__octet_prefetch,
     .add = tally_add,
     .query = tally_query,
+    .single = TAMIS__SINGLE(tally_single),
     .merge = tally_merge,
     .gauge = tally_gauge,
 };

@@ -28,7 +28,9 @@ static void raise_one(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
     *joins = (uint8_t)j;
 }
 
-void tamis__tally_raise(const struct tally_place *at, uint64_t t)
+void tamis__tally_raise(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t t)
 {
+    struct tally_place at[TALLY_PLACES];
+    tamis__tally_aim(cells, lines, h, at);
     for (unsigned i = 0; i < TALLY_PLACES; i++) raise_one(at[i].octet, at[i].joins, at[i].p, t);
 }

@@ -54,7 +54,7 @@ static inline void tamis__tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h
 struct tally_view {
     struct tally_place at[TALLY_PLACES];
     struct octet_span span[TALLY_PLACES];
-    uint64_t octet[TALLY_PLACES], value[TALLY_PLACES];
+    uint64_t value[TALLY_PLACES];
     uint64_t count; /* the least value */
     uint64_t room;  /* the greatest value that fits in all of them */
 };
@@ -66,28 +66,32 @@ static inline void tamis__tally_look(uint8_t *cells, uint64_t lines, tamis_hash 
     v->count = TAMIS__MOST_WEIGHT;
     v->room = UINT64_MAX;
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
-        v->octet[i] = tamis__get64(v->at[i].octet);
         v->span[i] = tamis__octet_span(*v->at[i].joins, v->at[i].p);
         const uint64_t mask = tamis__octet_mask(v->span[i]);
-        v->value[i] = v->octet[i] >> v->span[i].shift & mask;
+        v->value[i] = tamis__get64(v->at[i].octet) >> v->span[i].shift & mask;
         v->count = v->value[i] < v->count ? v->value[i] : v->count;
         v->room = mask < v->room ? mask : v->room;
     }
 }
 
-/* Raises the counters that are less than t to t. They join their neighbours until that fits. */
-void tamis__tally_raise(const struct tally_place *at, uint64_t t);
+/* Raises the counters of a key that are less than t to t. They join their neighbours until that
+ * fits. */
+void tamis__tally_raise(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t t);
 
-static inline void tamis__tally_raise_to(const struct tally_view *v, uint64_t t)
+/* The same, after a look at the counters of this key. */
+static inline void tamis__tally_raise_to(const struct tally_view *v, uint8_t *cells, uint64_t lines,
+                                         tamis_hash h, uint64_t t)
 {
     if (t > v->room) {
-        tamis__tally_raise(v->at, t);
+        /* It aims again, because the view would have to be in memory for a call that is rare. */
+        tamis__tally_raise(cells, lines, h, t);
         return;
     }
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
         /* No branch: whether a counter is too low is as good as random. */
         const uint64_t more = (v->value[i] ^ t) & (0 - (uint64_t)(v->value[i] < t));
-        tamis__put64(v->at[i].octet, v->octet[i] ^ more << v->span[i].shift);
+        uint8_t *octet = v->at[i].octet;
+        tamis__put64(octet, tamis__get64(octet) ^ more << v->span[i].shift);
     }
 }
 
@@ -96,7 +100,7 @@ static inline uint64_t tamis__tally_add(uint8_t *cells, uint64_t lines, tamis_ha
 {
     struct tally_view v;
     tamis__tally_look(cells, lines, h, &v);
-    tamis__tally_raise_to(&v, tamis__add_up(v.count, w));
+    tamis__tally_raise_to(&v, cells, lines, h, tamis__add_up(v.count, w));
     return v.count;
 }
 

@@ -37,18 +37,13 @@
  * Merging: all entries of both sketches, each with what both know about it, find their places anew,
  * the greatest first. The floors add up, because a key may have been just below both. The result
  * does not depend on which of the two was merged into which. */
-#include "../core/error.h"
+#include "../core/cpu.h"
 #include "../core/memory.h"
-#include "../core/plan.h"
-#include "../image/image.h"
+#include "../kernels/avx2_tally.h"
+#include "single_counts.h"
 #include "tally_cells.h"
 #include "texts.h"
-
-#define DEFAULT_ITEMS 100u
-#define MOST_ITEMS (UINT64_C(1) << 30)
-#define MOST_TEXTS (UINT64_C(1) << 34)
-#define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)
-#define SECTIONS 3u
+#include "top_plan.h"
 
 /* The parts of a body, by name. */
 struct top {
@@ -72,130 +67,9 @@ static const struct kind *tally(void)
     return tamis__kind(TAMIS_TALLY);
 }
 
-/* --- Planning --------------------------------------------------------------------------------- */
-
-static uint64_t greater(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t top_lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-/* Each item gets two and a half places. With four places to a bucket, the most frequent keys, up to
- * half as many as there are places, find a free place or a lesser item in one of their two buckets.
- * Each item gets 96 bytes of text; a quarter of that room is for texts whose entries are gone. */
-static void describe(uint64_t lines, uint64_t items, struct section *out)
-{
-    const uint64_t buckets =
-        top_lesser(greater((5 * items + 7) / 8, greater(lines / 16, 2)), MOST_BUCKETS);
-    const uint64_t texts = top_lesser(greater(96 * items + 512, 4 * lines), MOST_TEXTS) / 64 * 64;
-    out[0] = (struct section){.role = TAMIS__ROLE_CELLS,
-                              .kind = TAMIS_TALLY,
-                              .cell_bits = 8,
-                              .k = TALLY_PLACES,
-                              .m = lines * TAMIS__LINE_COUNTERS,
-                              .length = lines * TAMIS__LINE_BYTES};
-    out[1] = (struct section){.role = TAMIS__ROLE_ENTRIES,
-                              .kind = TAMIS_TOP,
-                              .cell_bits = 64,
-                              .k = BUCKET_WAYS,
-                              .m = buckets * BUCKET_WAYS,
-                              .length = buckets * BUCKET};
-    out[2] = (struct section){.role = TAMIS__ROLE_TEXTS,
-                              .kind = TAMIS_TOP,
-                              .cell_bits = 8,
-                              .k = 1,
-                              .m = texts,
-                              .length = texts};
-}
-
-static uint64_t top_bytes_of(uint64_t lines, uint64_t items)
-{
-    struct section s[SECTIONS];
-    struct body b = {.sections = s, .count = SECTIONS};
-    describe(lines, items, s);
-    tamis__assign_offsets(&b);
-    return s[2].offset + s[2].length;
-}
-
-struct top_budget {
-    uint64_t bytes, items;
-};
-
-static bool top_keeps_budget(void *ctx, uint64_t lines)
-{
-    const struct top_budget *b = ctx;
-    return top_bytes_of(lines, b->items) <= b->bytes;
-}
-
-static uint64_t top_lines_for(uint64_t bytes, uint64_t items)
-{
-    struct top_budget b = {bytes, items};
-    return tamis__largest(0, MOST_LINES + 1, top_keeps_budget, &b);
-}
-
-static tamis_status top_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
-{
-    (void)promise;
-    if (p->error != 0 || p->delta != 0)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "no formula gives the error of a top, which depends on the stream: "
-                           "plan it by bytes");
-    if (p->bytes == 0 && p->m == 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a plan needs one of: bytes, m");
-    if ((p->flags & TAMIS_HASH_CALLER) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a top keeps the items themselves, not their hashes");
-    if ((p->k != 0 && p->k != TALLY_PLACES) || (p->cell_bits != 0 && p->cell_bits != 8))
-        return tamis__fail(why, TAMIS_EINVAL, "a top has 4 counters a key, of 8 bits or more");
-    if (p->m % TAMIS__LINE_COUNTERS != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", TAMIS__LINE_COUNTERS);
-    if (p->items > MOST_ITEMS)
-        return tamis__fail(why, TAMIS_EINVAL, "a top lists no more than 2^30 items");
-    const uint64_t items = p->items != 0 ? p->items : DEFAULT_ITEMS;
-    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : top_lines_for(p->bytes, items);
-    if (lines > MOST_LINES)
-        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
-    const uint64_t bytes = top_bytes_of(greater(lines, 2), items);
-    if (lines < 2 || (p->bytes != 0 && bytes > p->bytes))
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "that is too small for %llu items: it takes %llu bytes",
-                           (unsigned long long)items, (unsigned long long)bytes);
-    p->items = items;
-    p->m = lines * TAMIS__LINE_COUNTERS;
-    p->k = TALLY_PLACES;
-    p->cell_bits = 8;
-    p->bytes = bytes;
-    return TAMIS_OK;
-}
-
-static uint32_t top_layout(const tamis_plan *plan, struct section *out)
-{
-    if (out != NULL) describe(plan->m / TAMIS__LINE_COUNTERS, plan->items, out);
-    return SECTIONS;
-}
-
-static const char *top_wrong_shape(const struct body *b)
-{
-    const struct section *s = b->sections;
-    if (b->count != SECTIONS) return "this kind has exactly three sections";
-    const struct body light = tamis__part(b, 0);
-    if (s[0].role != TAMIS__ROLE_CELLS || s[1].role != TAMIS__ROLE_ENTRIES ||
-        s[2].role != TAMIS__ROLE_TEXTS || s[1].kind != TAMIS_TOP || s[2].kind != TAMIS_TOP)
-        return "the sections are not a tally, entries and texts";
-    const char *reason = tally()->wrong_shape(&light);
-    if (reason != NULL) return reason;
-    if (s[1].cell_bits != 64 || s[1].k != BUCKET_WAYS || s[2].cell_bits != 8 || s[2].k != 1)
-        return "the entries or the texts are wrong";
-    if (s[1].m % BUCKET_WAYS != 0 || s[1].m / BUCKET_WAYS < 2 ||
-        s[1].m / BUCKET_WAYS > MOST_BUCKETS || s[1].length != s[1].m / BUCKET_WAYS * BUCKET)
-        return "the number of entries is out of range, or does not fit their length";
-    if (s[2].m != s[2].length || s[2].m % 64 != 0 || s[2].m < 128 || s[2].m > MOST_TEXTS)
-        return "the length of the texts is out of range";
-    if (s[1].weight != 0 || s[2].weight != 0) return "the weight differs from the tally's";
-    return NULL;
 }
 
 static const char *top_wrong_cells(const struct body *b)
@@ -213,7 +87,7 @@ static void raise_tally(const struct top *t, tamis_hash key, uint64_t top_count)
 {
     struct tally_view v;
     tamis__tally_look(t->tally, t->lines, key, &v);
-    tamis__tally_raise_to(&v, top_count);
+    tamis__tally_raise_to(&v, t->tally, t->lines, key, top_count);
 }
 
 /* Finds a place for an entry whose count is not above any of the eight in its buckets. Returns the
@@ -277,6 +151,23 @@ static uint64_t top_begin(uint64_t top_count, uint64_t certain, bool fresh)
     return (top_count - top_lesser(certain, top_count)) | (fresh ? FRESH : 0);
 }
 
+/* The last key of the first bucket of a key, and the weight of this key since it became that. */
+static inline uint8_t *top_last(const struct top *t, struct bucket_pair p)
+{
+    return t->buckets.bytes + p.first * BUCKET + BUCKET_LAST;
+}
+
+static inline uint64_t weight_since(const uint8_t *last, tamis_hash key)
+{
+    return tamis__get64(last) == key.lo ? tamis__get64(last + 8) : 0;
+}
+
+static inline void top_set_last(uint8_t *last, tamis_hash key, uint64_t weight)
+{
+    tamis__put64(last, key.lo);
+    tamis__put64(last + 8, weight);
+}
+
 /* Adds w > 0 to a key that has no entry, and gives it one if its count suffices. Returns the count
  * before. */
 static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
@@ -284,13 +175,13 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
 {
     struct tally_view v;
     tamis__tally_look(t->tally, t->lines, key, &v);
-    uint8_t *last = t->buckets.bytes + p.first * BUCKET + BUCKET_LAST;
-    const uint64_t since = tamis__get64(last) == key.lo ? tamis__get64(last + 8) : 0;
+    uint8_t *last = top_last(t, p);
+    const uint64_t since = weight_since(last, key);
     const uint64_t top_count = tamis__add_up(v.count, w), known = tamis__add_up(since, w);
     const uint64_t least = top_lesser(tamis__bucket_least_count(&t->buckets, p.first),
                                       tamis__bucket_least_count(&t->buckets, p.second));
     if (top_count <= least && top_count <= tamis__texts_unlisted(&t->texts)) {
-        tamis__tally_raise_to(&v, top_count);
+        tamis__tally_raise_to(&v, t->tally, t->lines, key, top_count);
     } else {
         const bool fresh = known >= v.count + w - known;
         place(t, (struct entry){key.lo, top_count, top_begin(top_count, known, fresh), 0});
@@ -301,24 +192,43 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
             return v.count;
         }
     }
-    tamis__put64(last, key.lo);
-    tamis__put64(last + 8, known);
+    top_set_last(last, key, known);
     return v.count;
 }
 
+/* Adds w to the entry in a slot, and returns the count before. *textless: the entry has no text. */
+static inline uint64_t top_add_to_entry(const struct buckets *b, uint64_t slot, uint64_t w,
+                                        bool *textless)
+{
+    uint8_t *at = slot_print(b, slot) + 32;
+    const uint64_t was = tamis__get64(at), before = was & ~TEXTLESS;
+    tamis__put64(at, tamis__add_up(before, w) | (was & TEXTLESS));
+    *textless = was != before;
+    return before;
+}
+
+/* Gives the entry in a slot, which has no text, its text if its count suffices. */
+static void top_put_text(struct top *t, uint64_t slot, const tamis_bytes *item)
+{
+    if (slot_count(&t->buckets, slot) > tamis__texts_floor(&t->texts))
+        tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
+}
+
 /* Returns the count before. */
+static inline uint64_t top_add_without_entry(struct top *t, tamis_hash key, struct bucket_pair p,
+                                             uint64_t w, const tamis_bytes *item)
+{
+    return w != 0 ? add_light(t, key, p, w, item) : tamis__tally_count(t->tally, t->lines, key);
+}
+
 static inline uint64_t top_add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
                                    const tamis_bytes *item)
 {
     const uint64_t slot = tamis__bucket_find(&t->buckets, p, key.lo);
-    if (slot == NO_SLOT)
-        return w != 0 ? add_light(t, key, p, w, item) : tamis__tally_count(t->tally, t->lines, key);
-    uint8_t *at = slot_print(&t->buckets, slot) + 32;
-    const uint64_t was = tamis__get64(at), before = was & ~TEXTLESS;
-    const uint64_t top_count = tamis__add_up(before, w);
-    tamis__put64(at, top_count | (was & TEXTLESS));
-    if (was != before && top_count > tamis__texts_floor(&t->texts))
-        tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
+    if (slot == NO_SLOT) return top_add_without_entry(t, key, p, w, item);
+    bool textless;
+    const uint64_t before = top_add_to_entry(&t->buckets, slot, w, &textless);
+    if (textless) top_put_text(t, slot, item);
     return before;
 }
 
@@ -387,7 +297,7 @@ static tamis_status top_add(struct body *b, const struct batch *keys, uint8_t *s
         if (counts != NULL) counts[i] = (int64_t)tamis__add_up(before, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
-    b->moved = tamis__add_up(b->moved, sum);
+    b->extra->moved = tamis__add_up(b->extra->moved, sum);
     s->weight = tamis__add_weight(s->weight, sum);
     return status;
 }
@@ -433,6 +343,136 @@ static void top_count(const struct body *b, const struct batch *keys, int64_t *o
         if (keys->known != NULL) keys->known[i] = known;
     }
 }
+
+/* --- One key ---------------------------------------------------------------------------------- */
+
+#ifdef TAMIS__SINGLES
+
+/* Apart from the usual case, which needs only the entries and no frame. */
+static TAMIS__APART uint64_t single_top_light(tamis *t, tamis_hash key, struct bucket_pair p,
+                                              uint64_t w, tamis_bytes item)
+{
+    struct top parts = top_parts_of(&t->body);
+    return top_add_without_entry(&parts, key, p, w, &item);
+}
+
+static TAMIS__APART void single_top_text(tamis *t, uint64_t slot, tamis_bytes item)
+{
+    struct top parts = top_parts_of(&t->body);
+    top_put_text(&parts, slot, &item);
+}
+
+/* Where the entry of a key may be. */
+struct sought {
+    struct buckets b;
+    tamis_hash key;
+    struct bucket_pair p;
+};
+
+TAMIS__SPECIALIZED struct sought top_seek(const struct section *s, tamis_hash h)
+{
+    struct sought k = {{s[1].cells, s[1].length / BUCKET}, tamis__bucket_key(h), {0, 0}};
+    k.p = tamis__bucket_pair(k.key, k.b.n);
+    return k;
+}
+
+TAMIS__SPECIALIZED int64_t top_put_entry(tamis *t, const struct buckets *b, uint64_t slot,
+                                         tamis_bytes item, uint64_t w)
+{
+    bool textless;
+    const uint64_t before = top_add_to_entry(b, slot, w, &textless);
+    if (textless) single_top_text(t, slot, item);
+    return (int64_t)tamis__add_up(before, w);
+}
+
+TAMIS__SPECIALIZED int64_t top_put_single(tamis *t, tamis_hash h, tamis_bytes item, uint64_t w)
+{
+    const struct sought k = top_seek(t->body.sections, h);
+    const uint64_t slot = tamis__bucket_find(&k.b, k.p, k.key.lo);
+    if (slot != NO_SLOT) return top_put_entry(t, &k.b, slot, item, w);
+    return (int64_t)tamis__add_up(single_top_light(t, k.key, k.p, w, item), w);
+}
+
+TAMIS__SPECIALIZED int64_t top_count_single(const struct section *s, tamis_hash h)
+{
+    const struct sought k = top_seek(s, h);
+    const uint64_t slot = tamis__bucket_find(&k.b, k.p, k.key.lo);
+    return (int64_t)(slot != NO_SLOT ? slot_count(&k.b, slot)
+                                     : tamis__tally_count(s->cells, tamis__octet_lines(s), k.key));
+}
+
+TAMIS__SPECIALIZED bool top_has_single(const struct section *s, tamis_hash h)
+{
+    return top_count_single(s, h) != 0;
+}
+
+TAMIS__UPDATE_SINGLE(top, , top_put_single)
+TAMIS__WEIGH_SINGLE(top, , top_put_single)
+TAMIS__UPPER_SINGLE(top, , top_count_single)
+TAMIS__ASK_SINGLE(top, , top_has_single)
+
+static const struct single top_in_c = {
+    .ask = single_top_ask, .add = single_top_add, .ask_hash = single_top_ask_hash};
+
+#ifdef TAMIS__SINGLES_BY_AVX2
+
+/* The same as single_top_light, which it leaves all to that does not merely raise counters. */
+AVX2 static TAMIS__APART uint64_t avx2_top_light(tamis *t, tamis_hash key, struct bucket_pair p,
+                                                 uint64_t w, tamis_bytes item)
+{
+    const struct top parts = top_parts_of(&t->body);
+    struct avx2_tally v;
+    avx2_tally_look(parts.tally, parts.lines, key, &v);
+    const uint64_t before = avx2_first(avx2_least(v.values)), after = tamis__add_up(before, w);
+    if (w == 0 || after > avx2_bucket_least(&parts.buckets, p) ||
+        after > tamis__texts_unlisted(&parts.texts) ||
+        !avx2_tally_raise(&v, _mm256_set1_epi64x((int64_t)after)))
+        return single_top_light(t, key, p, w, item);
+    uint8_t *last = top_last(&parts, p);
+    const uint64_t since = weight_since(last, key);
+    top_set_last(last, key, tamis__add_up(since, w));
+    return before;
+}
+
+AVX2 TAMIS__SPECIALIZED int64_t avx2_top_put_single(tamis *t, tamis_hash h, tamis_bytes item,
+                                                    uint64_t w)
+{
+    const struct sought k = top_seek(t->body.sections, h);
+    const uint64_t slot = avx2_bucket_find(&k.b, k.p, k.key.lo);
+    if (slot != NO_SLOT) return top_put_entry(t, &k.b, slot, item, w);
+    return (int64_t)tamis__add_up(avx2_top_light(t, k.key, k.p, w, item), w);
+}
+
+TAMIS__UPDATE_SINGLE(avx2_top, AVX2, avx2_top_put_single)
+TAMIS__WEIGH_SINGLE(avx2_top, AVX2, avx2_top_put_single)
+
+static const struct single top_by_avx2 = {
+    .ask = single_top_ask, .add = single_avx2_top_add, .ask_hash = single_top_ask_hash};
+
+static const struct single *top_single(const struct body *b)
+{
+    if (b->shared) return NULL;
+    return tamis__singles_by_avx2(tamis__kernels()) ? &top_by_avx2 : &top_in_c;
+}
+
+static tamis_status top_weigh_single(tamis *t, const void *key, size_t len, int64_t weight,
+                                     int64_t *count, tamis_error *why)
+{
+    return t->single.add == single_avx2_top_add
+               ? single_avx2_top_weigh(t, key, len, weight, count, why)
+               : single_top_weigh(t, key, len, weight, count, why);
+}
+#else
+#define top_weigh_single single_top_weigh
+
+static const struct single *top_single(const struct body *b)
+{
+    return b->shared ? NULL : &top_in_c;
+}
+#endif
+#endif
+
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 static uint64_t top_slots(const struct body *b)
 {
@@ -592,7 +632,9 @@ static const struct sketch_ops top_sketch = {.count = top_count,
                                              .slots = top_slots,
                                              .listed = top_listed,
                                              .slot_of = top_slot_of,
-                                             .unlisted = top_unlisted};
+                                             .unlisted = top_unlisted,
+                                             .weigh = TAMIS__SINGLE(top_weigh_single),
+                                             .upper = TAMIS__SINGLE(single_top_upper)};
 
 const struct kind tamis__top = {
     .id = TAMIS_TOP,
@@ -601,13 +643,14 @@ const struct kind tamis__top = {
     .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
     .roles = TAMIS__ROLE_TEXTS,
     .sketch = &top_sketch,
-    .solve = top_solve,
-    .layout = top_layout,
-    .wrong_shape = top_wrong_shape,
+    .solve = tamis__top_solve,
+    .layout = tamis__top_layout,
+    .wrong_shape = tamis__top_wrong_shape,
     .wrong_cells = top_wrong_cells,
     .prefetch = top_prefetch,
     .add = top_add,
     .query = top_query,
+    .single = TAMIS__SINGLE(top_single),
     .merge = top_merge,
     .gauge = top_gauge,
 };

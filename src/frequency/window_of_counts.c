@@ -163,7 +163,6 @@ tamis_status tamis__add_to_sketches(struct body *b, const struct batch *keys, ui
     if (now.n == 0) return keys->n == 0 ? TAMIS_OK : TAMIS_EUNSUPPORTED;
     if (seen != NULL) tamis__query_generations(b, 1, &now, before);
     const tamis_status s = tamis__inner(b)->add(&newest, &now, seen, done);
-    b->moved = newest.moved;
     for (size_t i = 0; seen != NULL && i < (*done + 7) / 8; i++)
         seen[i] = (uint8_t)(seen[i] | before[i]);
     if (s != TAMIS_OK) return s;

@@ -21,19 +21,11 @@
 #include <string.h>
 #include <tamis/publish.h>
 
-struct file {
-    uint64_t root; /* of the image under the path when it was opened or saved last */
-    int lock;      /* the descriptor that holds the lock, or -1 */
-    void *map;     /* or NULL */
-    size_t map_size;
-    char path[]; /* resolved */
-};
-
 static void close_file(tamis *t)
 {
     if (t->file->lock >= 0) tamis__close_quietly(t->file->lock);
     if (t->file->map != NULL) tamis__unmap(t->file->map, t->file->map_size);
-    tamis__free(t->memory, t->file);
+    tamis__free(t->body.memory, t->file);
 }
 
 static struct file *new_file(const tamis_memory *memory, const char *path)
@@ -41,6 +33,7 @@ static struct file *new_file(const tamis_memory *memory, const char *path)
     const size_t n = strlen(path) + 1;
     struct file *f = tamis__alloc(memory, sizeof *f + n);
     if (f == NULL) return NULL;
+    f->close = close_file;
     f->lock = -1;
     memcpy(f->path, path, n);
     return f;
@@ -115,7 +108,6 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
     }
     f->lock = lock;
     t->file = f;
-    t->close_file = close_file;
     *out = t;
     return TAMIS_OK;
 }
@@ -158,9 +150,8 @@ static void adopt_image(void *what, const char *target, int *fd)
     tamis *t = j->t;
     tamis__adopt_generation(t, j->content);
     if (t->file == NULL) {
-        t->file = new_file(t->memory, target);
+        t->file = new_file(t->body.memory, target);
         if (t->file == NULL) return; /* later saves replace the file without a check */
-        t->close_file = close_file;
     } else if (strcmp(t->file->path, target) != 0) {
         return; /* saved elsewhere: the handle still belongs to its own file */
     }
@@ -201,7 +192,7 @@ tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *op
     struct image_save what = {.t = t, .content = made != NULL ? made : t};
     const struct durable d = {.write_to = packed ? write_packed : write_image,
                               .what = &what,
-                              .memory = t->memory,
+                              .memory = t->body.memory,
                               .own_path = t->file != NULL ? t->file->path : NULL,
                               .own_lock = t->file != NULL ? t->file->lock : -1,
                               .check_own = packed ? NULL : check_own_image,

@@ -116,36 +116,23 @@ uint64_t tamis__section_bytes(uint64_t length)
     return length + length / (CHUNK / SUM_BYTES) + ENTRY_BYTES + 2 * ALIGN;
 }
 
-void tamis__assign_offsets(struct body *b)
-{
-    uint64_t at = metadata_bytes(b->sections, b->count);
-    for (uint32_t i = 0; i < b->count; i++) {
-        b->sections[i].offset = aligned(at);
-        at = b->sections[i].offset + b->sections[i].length;
-    }
-}
-
 uint64_t tamis_image_size(const tamis *t)
 {
-    const struct section *last = &t->body.sections[t->body.count - 1];
-    return last->offset + last->length;
+    return tamis__repeated_bytes(t->body.sections, t->body.count, 1);
 }
 
 /* --- Fields with several meanings: the only place that knows which one a kind has ------------- */
 
-/* The "items" and the "salt" of a section's entry in memory, or NULL where the kind has neither and
- * the field is zero. */
-static uint64_t *entry_items(const struct kind *kind, bool sketch, struct section *s)
+/* Whether the "items" and the "salt" of a section's entry have a meaning. Otherwise they are zero,
+ * in memory as well. */
+static bool has_items(const struct kind *kind, bool sketch)
 {
-    if (sketch) return (uint64_t *)&s->weight;
-    if ((kind->traits & TAMIS__EXCLUDES) != 0) return &s->excluded;
-    return (kind->traits & TAMIS__SECTION_TOTALS) != 0 ? &s->items : NULL;
+    return sketch || (kind->traits & (TAMIS__EXCLUDES | TAMIS__SECTION_TOTALS)) != 0;
 }
 
-static uint32_t *entry_salt(const struct kind *kind, struct section *s)
+static bool has_salt(const struct kind *kind)
 {
-    if ((kind->traits & TAMIS__NOISY) != 0) return &s->flip_threshold;
-    return kind->sealing != NULL ? &s->salt : NULL;
+    return (kind->traits & TAMIS__NOISY) != 0 || kind->sealing != NULL;
 }
 
 /* The sum over all sections of a kind that has totals, which is the "items" of the header. False:
@@ -155,8 +142,7 @@ static bool sum_of_totals(const tamis *t, uint64_t *sum)
     *sum = 0;
     for (uint32_t i = 0; i < t->body.count; i++) {
         const struct section *s = &t->body.sections[i];
-        const uint64_t total = tamis__sketch(t) != NULL ? (uint64_t)s->weight : s->items;
-        if (!tamis__sum(*sum, total, sum)) {
+        if (!tamis__sum(*sum, s->items, sum)) {
             *sum = UINT64_MAX;
             return false;
         }
@@ -168,13 +154,13 @@ static uint64_t header_items(const tamis *t)
 {
     uint64_t sum = tamis__items(t);
     if (tamis__sketch(t) != NULL) sum_of_totals(t, &sum);
-    return sum;
+    return tamis__counts_distinct(&t->body) ? 0 : sum;
 }
 
 /* The "planned rate" of the header. */
 static double *header_rate(tamis *t)
 {
-    return tamis__sketch(t) != NULL ? &t->planned_error : &t->planned_fpr;
+    return tamis__sketch(t) != NULL ? &tamis__extra(t)->planned_error : &t->planned_fpr;
 }
 
 /* --- Writing ---------------------------------------------------------------------------------- */
@@ -182,47 +168,45 @@ static double *header_rate(tamis *t)
 static void image_put_header(uint8_t *h, const tamis *t)
 {
     const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u) |
-                               (t->body.turn_at != 0 ? FLAG_TURNING : 0u) |
-                               (t->epoch != 0 ? FLAG_EPOCH : 0u);
+                               (t->body.extra->turn_at != 0 ? FLAG_TURNING : 0u) |
+                               (tamis__extra(t)->epoch != 0 ? FLAG_EPOCH : 0u);
     const uint64_t generation = tamis__generation(t);
-    const double planned = tamis__sketch(t) != NULL ? t->planned_error : t->planned_fpr;
     uint64_t rate;
-    memcpy(&rate, &planned, 8);
+    memcpy(&rate, tamis__sketch(t) != NULL ? &tamis__extra(t)->planned_error : &t->planned_fpr, 8);
     memcpy(h + H_MAGIC, image_magic, sizeof image_magic);
     tamis__put16(h + H_READ_VERSION, TAMIS__FORMAT);
     tamis__put16(h + H_WRITE_VERSION, TAMIS__FORMAT);
     tamis__put32(h + H_LENGTH, TAMIS__HEADER_BYTES);
     tamis__put32(h + H_READ_ONLY, read_only);
     tamis__put32(h + H_IGNORE, (t->items_estimated ? FLAG_ITEMS_ESTIMATED : 0u) |
-                                   (t->watch.suspect ? FLAG_HASH_SUSPECT : 0u) |
+                                   (tamis__is_suspect(t) ? FLAG_HASH_SUSPECT : 0u) |
                                    t->stated << SHIFT_STATED);
     tamis__put16(h + H_HASH, (uint16_t)t->hasher.id);
     tamis__put16(h + H_KIND, (uint16_t)t->kind->id);
-    tamis__put64(h + H_SEED, t->hasher.seed);
-    memcpy(h + H_KEY_ID, t->hasher.key_id, 16);
+    tamis__put64(h + H_SEED, tamis__hasher_seed(&t->hasher));
+    memcpy(h + H_KEY_ID, tamis__hasher_key_id(&t->hasher), 16);
     tamis__put64(h + H_ITEMS, header_items(t));
     tamis__put64(h + H_PLANNED_ITEMS, t->planned_items);
     tamis__put64(h + H_PLANNED_RATE, rate);
-    tamis__put64(h + H_EPOCH, t->epoch);
+    tamis__put64(h + H_EPOCH, tamis__extra(t)->epoch);
     tamis__put64(h + H_GENERATION, generation < MAX_GENERATION ? generation : MAX_GENERATION);
     tamis__put32(h + H_SECTIONS, t->body.count);
     tamis__put64(h + H_TOTAL, tamis_image_size(t));
 }
 
-static void image_put_entry(uint8_t *e, const tamis *t, struct section *s)
+static void image_put_entry(uint8_t *e, const struct kind *kind, const struct section *s,
+                            uint64_t offset)
 {
-    const uint64_t *items = entry_items(t->kind, tamis__sketch(t) != NULL, s);
-    const uint32_t *salt = entry_salt(t->kind, s);
     tamis__put16(e + E_ROLE, s->role);
     tamis__put16(e + E_KIND, s->kind);
     tamis__put16(e + E_VARIANT, s->variant);
     tamis__put16(e + E_CELL_BITS, s->cell_bits);
     tamis__put32(e + E_K, s->k);
-    tamis__put32(e + E_SALT, salt != NULL ? *salt : 0);
+    tamis__put32(e + E_SALT, s->salt);
     tamis__put64(e + E_M, s->m);
-    tamis__put64(e + E_ITEMS, items != NULL ? *items : 0);
-    tamis__put64(e + E_BOUNDARY, s->boundary);
-    tamis__put64(e + E_OFFSET, s->offset);
+    tamis__put64(e + E_ITEMS, s->items);
+    tamis__put64(e + E_BOUNDARY, tamis__has_boundary(kind, s) ? s->boundary : 0);
+    tamis__put64(e + E_OFFSET, offset);
     tamis__put64(e + E_LENGTH, s->length);
 }
 
@@ -246,14 +230,17 @@ static uint64_t root_of(uint8_t *metadata, uint64_t bytes)
 /* Header, table and sums in one block; NULL: not enough memory. */
 static uint8_t *make_metadata(const tamis *t, uint64_t *bytes, uint64_t *root)
 {
-    struct section *s = t->body.sections;
+    const struct section *s = t->body.sections;
     *bytes = metadata_bytes(s, t->body.count);
-    uint8_t *meta = tamis__alloc(t->memory, *bytes);
+    uint8_t *meta = tamis__alloc(t->body.memory, *bytes);
     if (meta == NULL) return NULL;
     image_put_header(meta, t);
     uint8_t *sum = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
+    uint64_t at = *bytes;
     for (uint32_t i = 0; i < t->body.count; i++) {
-        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, t, &s[i]);
+        at = aligned(at);
+        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, t->kind, &s[i], at);
+        at += s[i].length;
         for (uint64_t c = 0; c < chunks(s[i].length); c++, sum += SUM_BYTES)
             tamis__put64(sum, tamis__checksum(s[i].cells + c * CHUNK, chunk_length(&s[i], c)));
     }
@@ -274,12 +261,12 @@ tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint6
     uint8_t *meta = make_metadata(t, &at, root);
     if (meta == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to write the image");
     tamis_status s = put(ctx, meta, (size_t)at);
-    tamis__free(t->memory, meta);
+    tamis__free(t->body.memory, meta);
     for (uint32_t i = 0; i < t->body.count && s == TAMIS_OK; i++) {
         const struct section *sec = &t->body.sections[i];
-        if (sec->offset > at) s = put(ctx, zeros, (size_t)(sec->offset - at));
+        if (aligned(at) > at) s = put(ctx, zeros, (size_t)(aligned(at) - at));
         if (s == TAMIS_OK) s = put(ctx, sec->cells, (size_t)sec->length);
-        at = sec->offset + sec->length;
+        at = aligned(at) + sec->length;
     }
     if (s != TAMIS_OK && why != NULL && why->status != s)
         tamis__fail(why, s, "writing the image: %s", tamis_status_message(s));
@@ -407,13 +394,13 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
-        s[i].offset = tamis__get64(meta + entry + E_OFFSET);
-        if (at > size || s[i].offset != aligned(at))
+        if (at > size || tamis__get64(meta + entry + E_OFFSET) != aligned(at))
             return tamis__corrupt(why, entry + E_OFFSET, "a section offset is wrong");
-        if (s[i].offset > size || s[i].length > size - s[i].offset)
+        at = aligned(at);
+        if (at > size || s[i].length > size - at)
             return tamis__corrupt(why, entry + E_LENGTH,
                                   "a section reaches beyond the end of the image");
-        at = s[i].offset + s[i].length;
+        at += s[i].length;
     }
     if (at != size) return tamis__corrupt(why, at, "there are bytes after the last section");
     return TAMIS_OK;
@@ -432,13 +419,21 @@ static uint64_t metadata_room(uint64_t size, uint32_t count)
     return TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES + (size / CHUNK + count) * SUM_BYTES;
 }
 
-bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[3])
+static bool is_sealed(const uint8_t *header)
+{
+    return (tamis__get32(header + H_READ_ONLY) & FLAG_SEALED) != 0;
+}
+
+bool tamis__image_blocks(const uint8_t *image, size_t size, const tamis_options *o,
+                         uint64_t blocks[4])
 {
     if (size < TAMIS__HEADER_BYTES || check_start(image, size, NULL) != TAMIS_OK) return false;
     const uint32_t count = tamis__get32(image + H_SECTIONS);
+    const struct kind *kind = tamis__kind(tamis__get16(image + H_KIND));
     blocks[0] = tamis__alloc_bytes(metadata_room(size, count));
     blocks[1] = tamis__alloc_bytes((uint64_t)count * sizeof(struct section));
     blocks[2] = tamis__handle_bytes(count);
+    blocks[3] = kind != NULL ? tamis__extra_bytes(kind, o, is_sealed(image)) : 0;
     return true;
 }
 
@@ -481,21 +476,20 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
 
 static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *o, tamis_error *why)
 {
-    const unsigned id = tamis__get16(h + H_HASH);
-    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED), id == TAMIS_SIPHASH ? t->key : NULL);
-    if (id == TAMIS_SIPHASH && t->key == NULL) {
-        if ((o->flags & TAMIS_KEYLESS) == 0)
-            return tamis__fail(why, TAMIS_EKEY,
-                               "this filter was made with a secret key, which was not given");
-        memcpy(t->hasher.key_id, h + H_KEY_ID, 16);
-    }
-    if (memcmp(t->hasher.key_id, h + H_KEY_ID, 16) != 0)
-        return tamis__fail(why, TAMIS_EKEY, "this filter was made with another secret key");
-    if (t->key != NULL && id != TAMIS_SIPHASH)
+    const uint16_t id = tamis__get16(h + H_HASH);
+    struct tamis_key *key = tamis__hasher_key(&t->hasher);
+    if (key != NULL && id != TAMIS_SIPHASH)
         return tamis__fail(why, TAMIS_EKEY,
                            "a secret key was given, but this filter was made without one");
+    if (key != NULL && memcmp(key->id, h + H_KEY_ID, 16) != 0)
+        return tamis__fail(why, TAMIS_EKEY, "this filter was made with another secret key");
+    if (key == NULL && id == TAMIS_SIPHASH && (o->flags & TAMIS_KEYLESS) == 0)
+        return tamis__fail(why, TAMIS_EKEY,
+                           "this filter was made with a secret key, which was not given");
+    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED), key);
     t->hasher.id = id;
-    t->hasher.usable = id == TAMIS_XXH3 || (id == TAMIS_SIPHASH && t->key != NULL);
+    t->hasher.usable = id == TAMIS_XXH3 || key != NULL;
+    if (id == TAMIS_SIPHASH && key == NULL) memcpy(t->hasher.key_id, h + H_KEY_ID, 16);
     tamis__state_keys(t, tamis__get32(h + H_IGNORE) >> SHIFT_STATED);
     return TAMIS_OK;
 }
@@ -513,6 +507,8 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
         if (!known || sum != items)
             return tamis__corrupt(why, H_ITEMS, "the items of the sections do not add up");
     }
+    if (tamis__counts_distinct(&t->body) && items != 0)
+        return tamis__corrupt(why, H_ITEMS, "a distinct sketch has no items");
     if (sketch)
         tamis__sum_weight(t);
     else
@@ -521,23 +517,25 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;
     t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
-    t->watch.suspect = (tamis__get32(h + H_IGNORE) & FLAG_HASH_SUSPECT) != 0;
+    if ((tamis__get32(h + H_IGNORE) & FLAG_HASH_SUSPECT) != 0) t->watch = TAMIS__SUSPICIOUS;
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
     if (t->kind->sealing != NULL && hashes == t->sealed)
         return tamis__corrupt(why, H_READ_ONLY,
                               "a filter of a sealed kind must be sealed or collecting");
     if ((t->kind->traits & TAMIS__NOISY) != 0 && (!t->sealed || t->strict))
         return tamis__corrupt(why, H_READ_ONLY, "a private filter must be sealed and not strict");
-    if ((flags & FLAG_TURNING) != 0 && (t->kind->rotate == NULL || sketch))
+    const bool turns = t->kind->rotate != NULL && !sketch && !tamis__counts_distinct(&t->body);
+    if ((flags & FLAG_TURNING) != 0 && !turns)
         return tamis__corrupt(why, H_READ_ONLY,
                               "this filter is marked as turning, but has "
                               "no generations that rotate");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
-    t->epoch = tamis__get64(h + H_EPOCH);
-    if ((t->epoch != 0) != ((flags & FLAG_EPOCH) != 0))
+    const uint64_t epoch = tamis__get64(h + H_EPOCH);
+    if ((epoch != 0) != ((flags & FLAG_EPOCH) != 0))
         return tamis__corrupt(why, H_EPOCH, "the epoch and its flag do not fit together");
-    if (t->epoch != 0 && t->kind->rotate == NULL)
+    if (epoch != 0 && t->kind->rotate == NULL)
         return tamis__corrupt(why, H_EPOCH, "an epoch, but no generations that rotate");
+    if (epoch != 0) tamis__extra(t)->epoch = epoch;
     if (t->strict && (t->kind->accepts & TAMIS_STRICT) == 0)
         return tamis__corrupt(why, H_READ_ONLY,
                               "this filter is marked as strict, but its kind is never full");
@@ -547,22 +545,23 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     return set_hasher(t, h, o, why);
 }
 
-/* Read one section, a megabyte at a time, and check its sums while it is in the cache. */
-static tamis_status read_section(const struct source *src, const struct section *s,
+/* Read the section at this offset, a megabyte at a time, and check its sums while it is in the
+ * cache. */
+static tamis_status read_section(const struct source *src, const struct section *s, uint64_t offset,
                                  const uint8_t *sums, bool verify, tamis_error *why)
 {
     const uint64_t piece = 16 * CHUNK;
-    const bool in_place = src->memory != NULL && s->cells == src->memory + s->offset;
+    const bool in_place = src->memory != NULL && s->cells == src->memory + offset;
     for (uint64_t at = 0; at < s->length; at += piece) {
         const uint64_t n = s->length - at < piece ? s->length - at : piece;
         if (!in_place) {
-            tamis_status st = image_fetch(src, s->offset + at, s->cells + at, (size_t)n, why);
+            tamis_status st = image_fetch(src, offset + at, s->cells + at, (size_t)n, why);
             if (st != TAMIS_OK) return st;
         }
         for (uint64_t c = at / CHUNK; verify && c * CHUNK < at + n; c++)
             if (tamis__checksum(s->cells + c * CHUNK, chunk_length(s, c)) !=
                 tamis__get64(sums + c * SUM_BYTES))
-                return tamis__corrupt(why, s->offset + c * CHUNK,
+                return tamis__corrupt(why, offset + c * CHUNK,
                                       "damaged: the checksum of a chunk does not match");
     }
     return TAMIS_OK;
@@ -571,22 +570,24 @@ static tamis_status read_section(const struct source *src, const struct section 
 static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t *meta, bool verify,
                                tamis_error *why)
 {
-    uint64_t at = metadata_bytes(t->body.sections, t->body.count);
+    const uint64_t end = metadata_bytes(t->body.sections, t->body.count);
+    uint64_t at = end;
     const uint8_t *sums = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
     for (uint32_t i = 0; i < t->body.count; i++) {
         const struct section *s = &t->body.sections[i];
         uint8_t padding[ALIGN];
-        const size_t gap = (size_t)(s->offset - at);
+        const size_t gap = (size_t)(aligned(at) - at);
         tamis_status st = image_fetch(src, at, padding, gap, why);
         if (st != TAMIS_OK) return st;
         if (!all_zero(padding, gap)) return tamis__corrupt(why, at, "padding is not zero");
-        st = read_section(src, s, sums, verify, why);
+        at = aligned(at);
+        st = read_section(src, s, at, sums, verify, why);
         if (st != TAMIS_OK) return st;
         sums += chunks(s->length) * SUM_BYTES;
-        at = s->offset + s->length;
+        at += s->length;
     }
     const char *reason = t->kind->wrong_cells(&t->body);
-    return reason == NULL ? TAMIS_OK : tamis__corrupt(why, t->body.sections->offset, reason);
+    return reason == NULL ? TAMIS_OK : tamis__corrupt(why, aligned(end), reason);
 }
 
 /* What every kind requires of its sections. */
@@ -613,16 +614,14 @@ static tamis_status take_meanings(const struct kind *kind, bool sketch, const st
     const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
     const uint64_t items = tamis__get64(m->bytes + entry + E_ITEMS);
     const uint32_t salt = tamis__get32(m->bytes + entry + E_SALT);
-    uint64_t *to_items = entry_items(kind, sketch, s);
-    uint32_t *to_salt = entry_salt(kind, s);
+    s->items = items;
+    s->salt = salt;
     s->boundary = tamis__get64(m->bytes + entry + E_BOUNDARY);
-    if (to_items != NULL) *to_items = items;
-    if (to_salt != NULL) *to_salt = salt;
-    if (items != 0 && to_items == NULL)
+    if (items != 0 && !has_items(kind, sketch))
         return tamis__corrupt(why, entry + E_ITEMS, "a reserved field is not zero");
     if (s->boundary != 0 && (kind->traits & TAMIS__BOUNDARIES) == 0)
         return tamis__corrupt(why, entry + E_BOUNDARY, "a reserved field is not zero");
-    if (salt != 0 && to_salt == NULL)
+    if (salt != 0 && !has_salt(kind))
         return tamis__corrupt(why, entry + E_SALT, "a reserved field is not zero");
     return TAMIS_OK;
 }
@@ -640,6 +639,17 @@ static tamis_status check_sections(const struct kind *kind, bool sketch, const s
     return reason == NULL ? TAMIS_OK : tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
 }
 
+/* The bytes of the image stay const, because the handle is read-only. */
+static void set_in_place(struct body *b, const uint8_t *image)
+{
+    uint64_t at = metadata_bytes(b->sections, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        at = aligned(at);
+        b->sections[i].cells = (uint8_t *)(uintptr_t)(image + at);
+        at += b->sections[i].length;
+    }
+}
+
 static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
@@ -648,16 +658,14 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
     const struct sketch_ops *sketch = tamis__sketch_of(kind, tamis__inner(&shape));
     tamis_status s = check_sections(kind, sketch != NULL, m, why);
     if (s != TAMIS_OK) return s;
-    tamis *t = tamis__new(kind, o, m->count);
+    tamis *t = tamis__new(kind, o, m->count, is_sealed(m->bytes));
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    t->sketch = sketch;
+    if (sketch != NULL) tamis__extra(t)->sketch = sketch;
     memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
     s = set_facts(t, m->bytes, o, why);
     if (s == TAMIS_OK && in_place) {
         t->borrowed = t->read_only = true;
-        /* The source's bytes stay const, because the handle is read-only. */
-        for (uint32_t i = 0; i < m->count; i++)
-            t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
+        set_in_place(&t->body, src->memory);
     } else if (s == TAMIS_OK && !tamis__alloc_cells(t, false)) {
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                         (unsigned long long)src->size);

@@ -18,9 +18,6 @@ uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t
 uint64_t tamis__sections_overhead(uint64_t count);
 uint64_t tamis__section_bytes(uint64_t length);
 
-/* Place the sections one after the other. To be called whenever their number or lengths change. */
-void tamis__assign_offsets(struct body *b);
-
 /* Where an image is read from: memory, or a function that is asked for every byte once and in
  * order. */
 struct source {
@@ -40,7 +37,8 @@ tamis_status tamis__image_read(const struct source *src, const tamis_options *op
 
 /* The sizes of the blocks that tamis__image_read asks the caller's allocator for, for such an image
  * in place. False: it refuses the image before it allocates any. */
-bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[3]);
+bool tamis__image_blocks(const uint8_t *image, size_t size, const tamis_options *o,
+                         uint64_t blocks[4]);
 
 /* The root of an image's header, which identifies its content. False: these are not the first
  * TAMIS__HEADER_BYTES of an image. */

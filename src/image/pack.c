@@ -291,7 +291,7 @@ static tamis_status pack_still(const tamis *t, tamis_sink put, void *ctx, tamis_
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
                            "a private filter cannot be packed, because noise does "
                            "not shrink; send it as it is");
-    struct packer *p = tamis__alloc(t->memory, sizeof *p);
+    struct packer *p = tamis__alloc(t->body.memory, sizeof *p);
     if (p == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to pack the image");
     p->put = put;
     p->ctx = ctx;
@@ -301,7 +301,7 @@ static tamis_status pack_still(const tamis *t, tamis_sink put, void *ctx, tamis_
     if (s == TAMIS_OK && p->filled > 0) s = end_frame(p);
     tamis__put64(sum, tamis__summing_end(&p->sum));
     if (s == TAMIS_OK) s = put(ctx, sum, sizeof sum);
-    tamis__free(t->memory, p);
+    tamis__free(t->body.memory, p);
     if (s != TAMIS_OK && why != NULL && why->status != s)
         tamis__fail(why, s, "writing the packed image: %s", tamis_status_message(s));
     return s;

@@ -423,6 +423,7 @@ const struct kernels tamis__avx2 = {
     .ribbon_solve = tamis__ribbon_solve_avx2,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
+    .registers_know = tamis__registers_know_avx2,
     AVX2_LOCKED,
     .siphash = siphash_lanes_4,
 };

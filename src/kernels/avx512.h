@@ -67,6 +67,11 @@ AVX512 static inline __m512i gather(const void *words, __m512i i)
 }
 #pragma GCC diagnostic pop
 
+/* Defined in avx512_hash.c. */
+tamis__word_hasher tamis__xxh3_words_avx512;
+tamis__row_hasher tamis__xxh3_rows_avx512;
+tamis__lane_hasher tamis__xxh3_short_avx512, tamis__xxh3_long_avx512;
+
 /* Defined in avx512_static.c. The ribbon kernels also require VBMI2 and VPOPCNTDQ. */
 tamis__ribbon_aimer tamis__ribbon_aim_avx512;
 tamis__ribbon_asker tamis__ribbon_ask_avx512;

@@ -16,35 +16,55 @@ static void scalar_answer(uint8_t *bits, size_t i, bool yes)
 
 /* --- Probes in rows of bits ------------------------------------------------------------------- */
 
-void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
-                           size_t n)
+static inline void prefetch_probes(const uint8_t *rows, const struct probes *p, tamis_hash h,
+                                   uint32_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = h[i].lo, row = 0;
-        for (uint32_t j = 0; j < p->k; j++) {
-            TAMIS__PREFETCH(rows + ((row + tamis__mulhi(x, p->m)) >> 3));
-            x = tamis__next_probe(x, h[i]);
-            row += p->stride;
-        }
+    uint64_t x = h.lo, row = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        TAMIS__PREFETCH(rows + ((row + tamis__mulhi(x, p->m)) >> 3));
+        x = tamis__next_probe(x, h);
+        row += p->stride;
     }
 }
 
-void tamis__probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                      uint8_t *seen)
+void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                           size_t n)
 {
+    for (size_t i = 0; i < n; i++) prefetch_probes(rows, p, h[i], p->k);
+}
+
+/* Sets the bits of a key and returns whether all of them were set before. Prefetches those of the
+ * other key as well, unless it is NULL. */
+TAMIS__SPECIALIZED unsigned probes_set(uint8_t *rows, const struct probes *p, tamis_hash h,
+                                       const tamis_hash *other)
+{
+    uint64_t x = h.lo, y = other != NULL ? other->lo : 0, row = 0;
+    unsigned all = 1;
+    for (uint32_t j = 0; j < p->k; j++) {
+        const uint64_t at = row + tamis__mulhi(x, p->m);
+        const unsigned byte = rows[at >> 3];
+        if (other != NULL) {
+            TAMIS__PREFETCH(rows + ((row + tamis__mulhi(y, p->m)) >> 3));
+            y = tamis__next_probe(y, *other);
+        }
+        all &= byte >> (at & 7);
+        rows[at >> 3] = (uint8_t)(byte | 1u << (at & 7));
+        x = tamis__next_probe(x, h);
+        row += p->stride;
+    }
+    return all;
+}
+
+void tamis__probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                      const tamis_hash *ahead, size_t n, uint8_t *seen)
+{
+    const struct probes own = *p; /* a copy that the stores cannot alias */
     clear_answers(seen, n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t x = h[i].lo, row = 0;
-        unsigned all = 1;
-        for (uint32_t j = 0; j < p->k; j++) {
-            const uint64_t at = row + tamis__mulhi(x, p->m);
-            const unsigned byte = rows[at >> 3], bit = 1u << (at & 7);
-            all &= (byte & bit) != 0;
-            rows[at >> 3] = (uint8_t)(byte | bit);
-            x = tamis__next_probe(x, h[i]);
-            row += p->stride;
-        }
-        scalar_answer(seen, i, all);
+        const tamis_hash other = TAMIS__AHEAD(ahead) ? ahead[i] : h[i];
+        scalar_answer(seen, i,
+                      TAMIS__AHEAD(ahead) ? probes_set(rows, &own, h[i], &other)
+                                          : probes_set(rows, &own, h[i], NULL));
     }
 }
 
@@ -93,11 +113,13 @@ _Static_assert(TAMIS__FIRST_PROBES == 3, "query_others steps over three");
 /* Answers at most TAMIS__PROBED keys, at a byte of answers that are 0. Returns how many keys passed
  * their first probes. */
 static size_t query_in_two(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
-                           size_t n, uint8_t *bits)
+                           const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
+    const uint32_t fetched = tamis__fetched_probes(p);
     uint8_t left[TAMIS__PROBED];
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
+        if (TAMIS__AHEAD(ahead)) prefetch_probes(rows, p, ahead[i], fetched);
         left[count] = (uint8_t)i;
         count += query_first(rows, p, h[i]);
     }
@@ -107,34 +129,52 @@ static size_t query_in_two(const uint8_t *rows, const struct probes *p, const ta
     return count;
 }
 
+/* Tests all probes of a key, and prefetches all of the other. */
+static inline unsigned query_fetching(const uint8_t *rows, const struct probes *p, tamis_hash h,
+                                      tamis_hash other)
+{
+    uint64_t x = h.lo, y = other.lo, row = 0;
+    unsigned all = 1;
+    for (uint32_t j = 0; j < p->k; j++) {
+        TAMIS__PREFETCH(rows + ((row + tamis__mulhi(y, p->m)) >> 3));
+        all &= tamis__bit(rows, row + tamis__mulhi(x, p->m));
+        x = tamis__next_probe(x, h);
+        y = tamis__next_probe(y, other);
+        row += p->stride;
+    }
+    return all;
+}
+
 /* Does the same for keys that are mostly members. */
 static size_t query_at_once(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
-                            size_t n, uint8_t *bits)
+                            const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        const unsigned all = query_probes(rows, p, h[i], h[i].lo, 0, p->k);
+        const unsigned all = TAMIS__AHEAD(ahead) ? query_fetching(rows, p, h[i], ahead[i])
+                                                 : query_probes(rows, p, h[i], h[i].lo, 0, p->k);
         scalar_answer(bits, i, all);
         count += all;
     }
     return count;
 }
 
-void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                        uint8_t *bits)
+void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                        const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     if (n == 1) { /* nothing to overlap with, so stop at the first 0 */
         *bits = (uint8_t)scalar_query_one(rows, p, *h);
         return;
     }
     const struct probes own = *p; /* a copy that the stores cannot alias */
-    bool members = false;
+    bool members = p->members;
     clear_answers(bits, n);
     for (size_t at = 0; at < n; at += TAMIS__PROBED) {
         const size_t some = n - at < TAMIS__PROBED ? n - at : TAMIS__PROBED;
-        members =
-            2 * (members ? query_at_once : query_in_two)(rows, &own, h + at, some, bits + at / 8) >
-            some;
+        const tamis_hash *next = TAMIS__AHEAD(ahead) ? ahead + at : NULL;
+        members = 2 * (members ? query_at_once : query_in_two)(rows, &own, h + at, next, some,
+                                                               bits + at / 8) >
+                  some;
     }
 }
 
@@ -143,12 +183,12 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
 static void scalar_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
                             const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
-    tamis__prefetch_lines(table, lines, ahead, n);
     clear_answers(seen, n);
-    for (size_t i = 0; i < n; i++)
-        scalar_answer(
-            seen, i,
-            tamis__line_put(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        if (TAMIS__AHEAD(ahead)) tamis__prefetch_lines(table, lines, ahead + i, 1);
+        scalar_answer(seen, i, tamis__line_put(line, h[i].lo));
+    }
 }
 
 static void scalar_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
@@ -164,10 +204,10 @@ static void scalar_packed_add(uint8_t *table, const uint64_t *words, size_t n, u
 static void scalar_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
                               const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
-    tamis__prefetch_lines(table, lines, ahead, n);
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        if (TAMIS__AHEAD(ahead)) tamis__prefetch_lines(table, lines, ahead + i, 1);
         scalar_answer(bits, i, tamis__line_has(line, h[i].lo));
     }
 }
@@ -191,7 +231,7 @@ void tamis__line_query_any(const struct tables *t, const tamis_hash *h, const ta
 {
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
-        if (ahead != NULL) tamis__prefetch_tables(t, ahead[i]);
+        if (TAMIS__AHEAD(ahead)) tamis__prefetch_tables(t, ahead[i]);
         scalar_answer(bits, i, scalar_query_any(t, h[i]));
     }
 }
@@ -258,7 +298,7 @@ void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
 {
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
-        if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
+        if (TAMIS__AHEAD(ahead)) tamis__ribbon_fetch(l, ahead, i);
         scalar_answer(bits, i, tamis__ribbon_solves(l, h[i], aim->start[i], 0));
     }
 }
@@ -323,7 +363,7 @@ fuse_all(const struct fuse *f, uint32_t d, uint32_t cell_bits, unsigned reach,
     for (size_t i = 0; i < n; i += 8) {
         const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
         unsigned answers = 0;
-        for (unsigned j = 0; ahead != NULL && j < few; j++)
+        for (unsigned j = 0; TAMIS__AHEAD(ahead) && j < few; j++)
             fuse_aim_at(f, d, cell_bits, ahead[i + j], next + i / 8, j, true);
         for (unsigned j = 0; j < few; j++)
             answers |= fuse_one(f, d, cell_bits, reach, aim + i / 8, j) << j;

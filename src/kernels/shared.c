@@ -26,12 +26,13 @@ static void shared_answer(uint8_t *bits, size_t i, unsigned yes)
     bits[i / 8] = (uint8_t)(bits[i / 8] | yes << i % 8);
 }
 
-static void shared_probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                             uint8_t *seen)
+static void shared_probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                             const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
         unsigned all = 1;
+        if (ahead != NULL) tamis__probe_prefetch(rows, p, ahead + i, 1);
         for (uint32_t j = 0; j < p->k; j++) {
             all &= shared_set_bit(rows, row + tamis__mulhi(x, p->m));
             x = tamis__next_probe(x, h[i]);
@@ -42,11 +43,12 @@ static void shared_probe_add(uint8_t *rows, const struct probes *p, const tamis_
 }
 
 static void shared_probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
-                               size_t n, uint8_t *bits)
+                               const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
         unsigned all = 1;
+        if (ahead != NULL) tamis__probe_prefetch(rows, p, ahead + i, 1);
         for (uint32_t j = 0; j < p->k; j++) {
             all &= get_bit(rows, row + tamis__mulhi(x, p->m));
             x = tamis__next_probe(x, h[i]);

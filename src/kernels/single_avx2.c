@@ -36,7 +36,8 @@ AVX2 TAMIS__SPECIALIZED bool avx2_sharing_has(const struct section *s, tamis_has
 AVX2 TAMIS__SPECIALIZED tamis_status avx2_sharing_put(tamis *t, tamis_hash h, bool *seen)
 {
     const struct section *s = t->body.sections;
-    const unsigned known = avx2_add_sharing(t->body.locks, s->cells, s->m / TAMIS__LINE_BITS, h);
+    const unsigned known =
+        avx2_add_sharing(t->body.extra->locks, s->cells, s->m / TAMIS__LINE_BITS, h);
     if (seen != NULL) *seen = known != 0;
     return TAMIS_OK;
 }

@@ -105,7 +105,7 @@ TAMIS__SPECIALIZED tamis_status sharing_put(tamis *t, tamis_hash h, bool *seen)
 {
     const struct section *s = t->body.sections;
     const unsigned known =
-        tamis__locked_add_one(t->body.locks, s->cells, s->m / TAMIS__LINE_BITS, h);
+        tamis__locked_add_one(t->body.extra->locks, s->cells, s->m / TAMIS__LINE_BITS, h);
     if (seen != NULL) *seen = known != 0;
     return TAMIS_OK;
 }

@@ -107,7 +107,7 @@ static const char *blocked_wrong_cells(const struct body *b)
 /* The locks of the lines, or NULL. */
 static struct line_locks *locks_of(const struct body *b)
 {
-    return tamis__in_use(b) ? b->locks : NULL;
+    return tamis__in_use(b) ? b->extra->locks : NULL;
 }
 
 static bool packs(const struct body *b)

@@ -210,10 +210,10 @@ static tamis_status counting_add(struct body *b, const struct batch *keys, uint8
 {
     struct section *s = b->sections;
     (void)done;
-    if (keys->ahead != NULL) counting_prefetch_keys(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];
+        if (TAMIS__AHEAD(keys->ahead)) counting_prefetch_keys(s, keys->ahead + i, 1);
         counting_aim(s, keys->hashes[i], at);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | counting_present(s, at) << i % 8);
         for (uint32_t j = 0; j < s->k; j++) {
@@ -269,10 +269,10 @@ static void counting_add_within(struct body *b, struct range r, const tamis_hash
 static void counting_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
-    if (keys->ahead != NULL) counting_prefetch_keys(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];
+        if (TAMIS__AHEAD(keys->ahead)) counting_prefetch_keys(s, keys->ahead + i, 1);
         counting_aim(s, keys->hashes[i], at);
         bits[i / 8] = (uint8_t)(bits[i / 8] | counting_present(s, at) << i % 8);
     }
@@ -313,8 +313,10 @@ static int64_t counting_count_key(const struct section *s, tamis_hash h)
 
 static void counting_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
-    if (keys->ahead != NULL) counting_prefetch_keys(b->sections, keys->ahead, keys->n);
-    for (size_t i = 0; i < keys->n; i++) out[i] = counting_count_key(b->sections, keys->hashes[i]);
+    for (size_t i = 0; i < keys->n; i++) {
+        if (TAMIS__AHEAD(keys->ahead)) counting_prefetch_keys(b->sections, keys->ahead + i, 1);
+        out[i] = counting_count_key(b->sections, keys->hashes[i]);
+    }
 }
 
 static tamis_status counting_merge(struct body *into, const struct body *from)

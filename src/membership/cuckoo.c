@@ -535,7 +535,7 @@ static tamis_status cuckoo_add(struct body *b, const struct batch *keys, uint8_t
     tamis_status status = TAMIS_OK;
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n && status == TAMIS_OK; i++) {
-        if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
+        if (TAMIS__AHEAD(keys->ahead)) prefetch_key(s, keys->ahead[i]);
         const struct key k = cuckoo_aim(s, keys->hashes[i]);
         const bool known = seen != NULL && cuckoo_present(s, &k);
         *done = i;
@@ -554,7 +554,7 @@ static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t
         const size_t n = keys->n - i < 8 ? keys->n - i : 8;
         unsigned answers = 0;
         for (size_t j = 0; j < n; j++) {
-            if (keys->ahead != NULL) prefetch_key(&s, keys->ahead[i + j]);
+            if (TAMIS__AHEAD(keys->ahead)) prefetch_key(&s, keys->ahead[i + j]);
             const struct key k = cuckoo_aim(&s, keys->hashes[i + j]);
             answers |= (unsigned)cuckoo_present(&s, &k) << j;
         }
@@ -593,7 +593,7 @@ static void cuckoo_count(const struct body *b, const struct batch *keys, int64_t
 {
     const struct section *s = b->sections;
     for (size_t i = 0; i < keys->n; i++) {
-        if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
+        if (TAMIS__AHEAD(keys->ahead)) prefetch_key(s, keys->ahead[i]);
         const struct key k = cuckoo_aim(s, keys->hashes[i]);
         const unsigned first = matches(s, k.start[0], k.print);
         out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2);

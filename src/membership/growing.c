@@ -226,7 +226,7 @@ static void growing_prefetch(const struct body *b, const struct batch *keys)
 static void prefetch_for(const struct body *b, const struct batch *keys)
 {
     const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
-    if (keys->ahead != NULL)
+    if (TAMIS__AHEAD(keys->ahead))
         growing_prefetch(b, &ahead);
     else if (keys->n > 1 && b->sections->length >= PREFETCH_FROM)
         growing_prefetch(b, keys);
@@ -260,7 +260,7 @@ static tamis_status grow_for(struct body *b, tamis_hash h)
     if (from.log == MAX_LOG || tamis__quotient_entries(&from) < UINT64_C(1) << (from.log - 2))
         return TAMIS_EFULL;
     set_shape(&bigger, bigger.k, from.log + 1);
-    if (b->max_bytes != 0 && tamis__image_bytes(bigger.length, 1) > b->max_bytes)
+    if (b->extra->max_bytes != 0 && tamis__image_bytes(bigger.length, 1) > b->extra->max_bytes)
         return TAMIS_EFULL;
     bigger.cells = tamis__alloc(b->memory, bigger.length);
     if (bigger.cells == NULL) return TAMIS_ENOMEM;
@@ -271,7 +271,6 @@ static tamis_status grow_for(struct body *b, tamis_hash h)
     }
     tamis__free(b->memory, b->sections->cells);
     *b->sections = bigger;
-    tamis__assign_offsets(b);
     return TAMIS_OK;
 }
 

@@ -1,6 +1,7 @@
-/* window: "seen in the last hour", or "how often in the last hour". A window has g generations of
- * another kind, a plain filter or a sketch. Keys go to the newest generation, a query asks all of
- * them, and tamis_rotate forgets the oldest, whose memory becomes that of the new newest one.
+/* window: "seen in the last hour", "how often in the last hour", or "how many in the last hour". A
+ * window has g generations of another kind, a plain filter or a sketch. Keys go to the newest
+ * generation, a query asks all of them, and tamis_rotate forgets the oldest, whose memory becomes
+ * that of the new newest one.
  *
  *     newest                     oldest
  *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and moves to the front
@@ -19,6 +20,9 @@
  * tamis_rotate_to rotates by epochs of the caller's clock. The handle keeps the epoch, and so does
  * the header of the image; a rotation itself knows nothing of it.
  *
+ * Generations that are distinct sketches have registers from the start. The estimate of such a
+ * window is that of their union.
+ *
  * The section table has the number of items of each generation. A key in several generations counts
  * in each of them.
  *
@@ -28,6 +32,7 @@
 #include "../core/gate.h"
 #include "../core/generations.h"
 #include "../core/plan.h"
+#include "../image/image.h"
 
 #include <math.h>
 
@@ -35,9 +40,47 @@
 /* In larger windows it is faster to ask one generation about a group of keys before the next one:
  * there are fewer pages at a time. A single key gains in every window. */
 #define GROUPED_BYTES (8u << 20)
-#define MOST_PROBES 64u /* cells of a key in a generation that is a filter */
+#define MIN_REGISTERS 16u /* in a generation that is a distinct sketch */
+#define MOST_PROBES 64u   /* cells of a key in a generation that is a filter */
 
 /* --- Planning --------------------------------------------------------------------------------- */
+
+/* The bytes of a window whose generations have m registers each. */
+static uint64_t bytes_of_distinct(const tamis_plan *plan, const struct kind *inner, uint64_t m)
+{
+    struct section s;
+    tamis_plan one = tamis__generation_plan(plan);
+    one.m = m;
+    inner->layout(&one, &s);
+    return tamis__repeated_bytes(&s, 1, plan->generations);
+}
+
+/* Each generation has the error of the window, because the estimate is that of their union. */
+static tamis_status solve_distinct(tamis_plan *plan, const struct kind *inner, tamis_error *why)
+{
+    tamis_plan one = tamis__generation_plan(plan);
+    const bool by_bytes = plan->m == 0 && plan->error == 0 && plan->bytes != 0;
+    if ((plan->flags & TAMIS_AUTO_ROTATE) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a window of distinct rotates only when asked to");
+    if (by_bytes) one.m = MIN_REGISTERS;
+    tamis_status s = inner->solve(&one, NULL, why);
+    while (s == TAMIS_OK && by_bytes && bytes_of_distinct(plan, inner, 2 * one.m) <= plan->bytes) {
+        tamis_plan more = tamis__generation_plan(plan);
+        more.m = 2 * one.m;
+        if (inner->solve(&more, NULL, NULL) != TAMIS_OK) break;
+        one = more;
+    }
+    if (s != TAMIS_OK) return s;
+    const uint64_t bytes = bytes_of_distinct(plan, inner, one.m);
+    if (plan->bytes != 0 && bytes > plan->bytes)
+        return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few: at least %llu are needed",
+                           (unsigned long long)plan->bytes, (unsigned long long)bytes);
+    plan->k = one.k;
+    plan->m = one.m;
+    plan->error = one.error;
+    plan->bytes = bytes;
+    return TAMIS_OK;
+}
 
 static tamis_status window_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
@@ -45,13 +88,15 @@ static tamis_status window_solve(tamis_plan *plan, tamis_promise *promise, tamis
     if (plan->generations == 0) plan->generations = 4;
     const struct kind *inner = tamis__kind(plan->inner_kind);
     const bool sketches = inner != NULL && tamis__window_sketch(inner) != NULL;
-    if (!sketches && (inner == NULL || inner->sizing == NULL))
+    const bool distinct = inner != NULL && (inner->traits & TAMIS__DISTINCT) != 0;
+    if (!sketches && !distinct && (inner == NULL || inner->sizing == NULL))
         return tamis__fail(why, TAMIS_EINVAL, "a window is made of sketches or one of: %s",
                            tamis__kinds_of_parts(&(struct kind_names){0}));
     if (plan->generations < 2 || plan->generations > MAX_GENERATIONS)
         return tamis__fail(why, TAMIS_EINVAL, "a window has 2 to %u generations, not %u",
                            MAX_GENERATIONS, plan->generations);
     if (sketches) return tamis__solve_sketches(plan, why);
+    if (distinct) return solve_distinct(plan, inner, why);
     struct sizing s = inner->sizing(plan);
     s.parts = plan->generations;
     s.shared = true;
@@ -76,7 +121,7 @@ static const char *window_wrong_shape(const struct body *b)
     const bool sketches = tamis__window_sketch(inner) != NULL;
     if (b->count % parts != 0 || n < 2 || n > MAX_GENERATIONS)
         return "the number of generations is wrong";
-    if (inner->sizing == NULL && !sketches)
+    if (inner->sizing == NULL && !sketches && (inner->traits & TAMIS__DISTINCT) == 0)
         return "the generations are of a kind that a window cannot have";
     for (uint32_t i = 0; i < b->count; i++) {
         const struct section *s = b->sections + i, *first = b->sections + i % parts;
@@ -84,6 +129,8 @@ static const char *window_wrong_shape(const struct body *b)
             s->k != first->k || s->variant != first->variant || s->cell_bits != first->cell_bits)
             return "the generations differ in shape";
         if (parts == 1 && s->role != TAMIS__ROLE_CELLS) return "a generation without cells";
+        if ((inner->traits & TAMIS__DISTINCT) != 0 && s->variant != 0)
+            return "a generation has tokens instead of registers";
     }
     const char *reason = sketches ? tamis__wrong_sketches(b) : NULL;
     struct body one;
@@ -112,7 +159,7 @@ static void window_prefetch(const struct body *b, const struct batch *keys)
 {
     const struct kind *inner = tamis__inner(b);
     const uint32_t touched = keys->unasked ? 1 : tamis__generations(b);
-    struct gate_slot *slot = tamis__gate_enter(b->gate);
+    struct gate_slot *slot = tamis__gate_enter(b->extra->gate);
     for (uint32_t i = 0; i < touched; i++) {
         const struct body one = tamis__generation_at(b, i);
         inner->prefetch(&one, keys);
@@ -166,7 +213,7 @@ void tamis__query_generations(const struct body *b, uint32_t first, const struct
     const struct kind *inner = tamis__inner(b);
     const uint32_t n = tamis__generations(b);
     uint8_t in_one[TAMIS__MOST_BATCH / 8];
-    if (first < n && inner->sketch == NULL && window_query_bits(b, inner, first, keys, bits))
+    if (first < n && inner->sizing != NULL && window_query_bits(b, inner, first, keys, bits))
         return;
     for (uint32_t i = first; i < n; i++) {
         const struct body one = tamis__generation_at(b, i);
@@ -179,7 +226,7 @@ void tamis__query_generations(const struct body *b, uint32_t first, const struct
 
 static void window_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    struct gate_slot *slot = tamis__gate_enter(b->gate);
+    struct gate_slot *slot = tamis__gate_enter(b->extra->gate);
     tamis__query_generations(b, 0, keys, bits);
     tamis__gate_leave(slot);
 }
@@ -198,15 +245,13 @@ static void window_rotate(struct body *b)
             s[i].cells = s[i - parts].cells;
             s[i].room = s[i - parts].room;
             s[i].items = s[i - parts].items;
-            s[i].weight = s[i - parts].weight;
         }
         s->cells = emptied;
         s->room = room;
         s->items = 0;
-        s->weight = 0;
         memset(emptied, 0, (size_t)s->length);
     }
-    b->summed = false;
+    b->extra->summed = false;
 }
 
 static void window_count_new(struct body *b, size_t n, const uint8_t *known)
@@ -214,14 +259,14 @@ static void window_count_new(struct body *b, size_t n, const uint8_t *known)
     uint64_t *items = &b->sections->items;
     size_t fresh = n;
     for (size_t i = 0; i < (n + 7) / 8; i++) fresh -= tamis__popcount(known[i]);
-    if (b->gate != NULL)
+    if (b->extra->gate != NULL)
         __atomic_fetch_add(items, fresh, __ATOMIC_SEQ_CST);
     else /* in a hostile image there may be UINT64_MAX already */
         *items = fresh <= UINT64_MAX - *items ? *items + fresh : UINT64_MAX;
 }
 
 /* A key counts as an item if it is new to the newest generation, whatever the older ones contain.
- * They are queried only if the caller wants to know. */
+ * They are queried only if the caller wants to know. Distinct sketches have no number of items. */
 static void add_to_newest(struct body *b, const struct kind *inner, const struct batch *keys,
                           uint8_t *seen)
 {
@@ -230,7 +275,7 @@ static void add_to_newest(struct body *b, const struct kind *inner, const struct
     size_t unused;
     if (seen != NULL) tamis__query_generations(b, 1, keys, seen);
     inner->add(&newest, keys, known, &unused);
-    window_count_new(b, keys->n, known);
+    if ((inner->traits & TAMIS__DISTINCT) == 0) window_count_new(b, keys->n, known);
     for (size_t i = 0; seen != NULL && i < (keys->n + 7) / 8; i++)
         seen[i] = (uint8_t)(seen[i] | known[i]);
 }
@@ -239,8 +284,8 @@ static void add_to_newest(struct body *b, const struct kind *inner, const struct
 static uint64_t room_in_newest(const struct body *b)
 {
     const uint64_t items = __atomic_load_n(&b->sections->items, __ATOMIC_SEQ_CST);
-    if (b->turn_at == 0) return UINT64_MAX;
-    return b->turn_at > items ? b->turn_at - items : 0;
+    if (b->extra->turn_at == 0) return UINT64_MAX;
+    return b->extra->turn_at > items ? b->extra->turn_at - items : 0;
 }
 
 /* The newest generation may become full within this batch. */
@@ -251,7 +296,7 @@ static void add_and_turn(struct body *b, const struct kind *inner, const struct 
     for (size_t i = 0; i < keys->n; i++) {
         const struct batch one = {.hashes = keys->hashes + i, .n = 1};
         uint8_t known = 0;
-        if (b->sections->items >= b->turn_at) window_rotate(b);
+        if (b->sections->items >= b->extra->turn_at) window_rotate(b);
         add_to_newest(b, inner, &one, seen != NULL ? &known : NULL);
         if (seen != NULL && known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
@@ -263,13 +308,13 @@ static void add_and_turn(struct body *b, const struct kind *inner, const struct 
 static void add_with_others(struct body *b, const struct kind *inner, const struct batch *keys,
                             uint8_t *seen)
 {
-    struct gate *g = b->gate;
+    struct gate *g = b->extra->gate;
     struct gate_slot *slot = tamis__gate_enter(g);
     const uint64_t reserved =
-        b->turn_at != 0 ? __atomic_add_fetch(&g->reserved, keys->n, __ATOMIC_SEQ_CST) : 0;
+        b->extra->turn_at != 0 ? __atomic_add_fetch(&g->reserved, keys->n, __ATOMIC_SEQ_CST) : 0;
     const bool fits = reserved <= room_in_newest(b);
     if (fits) add_to_newest(b, inner, keys, seen);
-    if (b->turn_at != 0) __atomic_fetch_sub(&g->reserved, keys->n, __ATOMIC_SEQ_CST);
+    if (b->extra->turn_at != 0) __atomic_fetch_sub(&g->reserved, keys->n, __ATOMIC_SEQ_CST);
     tamis__gate_leave(slot);
     if (fits) return;
     tamis__gate_close(g);
@@ -282,7 +327,7 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
 {
     const struct kind *inner = tamis__inner(b);
     if (tamis__window_sketch(inner) != NULL) return tamis__add_to_sketches(b, keys, seen, done);
-    if (b->gate != NULL)
+    if (b->extra->gate != NULL)
         add_with_others(b, inner, keys, seen);
     else if (keys->n <= room_in_newest(b))
         add_to_newest(b, inner, keys, seen);
@@ -294,12 +339,14 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
 static tamis_status window_merge(struct body *into, const struct body *from)
 {
     const struct kind *inner = tamis__inner(into);
+    const bool distinct = (inner->traits & TAMIS__DISTINCT) != 0;
     if (tamis__window_sketch(inner) != NULL) return tamis__merge_sketches(into, from);
     for (uint32_t i = 0; i < into->count; i++) {
         struct body a = tamis__part(into, i);
         const struct body b = tamis__part(from, i);
         struct gauge g = {0};
-        inner->merge(&a, &b);
+        inner->merge(&a, &b); /* none of these kinds allocates memory */
+        if (distinct) continue;
         inner->gauge(&a, NULL, TAMIS__Z99, &g);
         into->sections[i].items = (uint64_t)(g.items.value + 0.5);
     }
@@ -312,6 +359,10 @@ static void window_gauge(const struct body *b, const struct body *other, double 
     const struct kind *inner = tamis__inner(b);
     double none = 0; /* logarithm of the probability that no generation answers "maybe" */
     uint64_t fullest = 0;
+    if ((inner->traits & TAMIS__DISTINCT) != 0) { /* a key in several generations counts once */
+        inner->gauge(b, other, z, out);
+        return;
+    }
     for (uint32_t i = 0; i < tamis__generations(b); i++) {
         const struct body one = tamis__generation_at(b, i);
         struct body with = {0};

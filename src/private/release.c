@@ -64,12 +64,11 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     if (tamis__kind(TAMIS_PRIVATE) == NULL)
         return tamis__no_kind(TAMIS_PRIVATE, TAMIS_EUNSUPPORTED, why);
     const struct section *s = from->body.sections;
-    tamis *t = tamis__new(tamis__kind(TAMIS_PRIVATE), &same, 1);
+    tamis *t = tamis__new(tamis__kind(TAMIS_PRIVATE), &same, 1, true);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     t->body.sections[0] = *s;
     t->body.sections->kind = TAMIS_PRIVATE;
     t->body.sections->flip_threshold = tamis__flip_threshold(epsilon);
-    tamis__assign_offsets(&t->body);
     if (!tamis__alloc_cells(t, false)) {
         tamis_close(t);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",

@@ -66,7 +66,6 @@ static void set_count(struct body *b, uint64_t m)
     struct section *s = b->sections;
     s->m = m;
     s->length = m != 0 ? m * HASH_BYTES : EMPTY_BYTES;
-    tamis__assign_offsets(b);
 }
 
 /* The section has the byte order of the image, the file that of this machine. */
@@ -75,16 +74,16 @@ tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
     struct section *s = b->sections;
     tamis_hash *h = (tamis_hash *)(void *)s->cells;
     if (s->m == 0) return TAMIS_OK;
-    void *scratch = tamis__alloc(b->memory, tamis__sort_scratch(s->m, b->threads));
+    void *scratch = tamis__alloc(b->memory, tamis__sort_scratch(s->m, b->extra->threads));
     if (scratch == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     const enum verdict verdict = tamis__judge_collection(s);
     for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
-    const uint64_t n = tamis__sort_hashes(h, s->m, b->threads, scratch);
+    const uint64_t n = tamis__sort_hashes(h, s->m, b->extra->threads, scratch);
     tamis__free(b->memory, scratch);
-    const tamis_status status = tamis__spill_write(b->spill, h, n, why);
+    const tamis_status status = tamis__spill_write(b->extra->spill, h, n, why);
     if (status == TAMIS_OK) {
-        if (verdict == TAMIS__SUSPECT) b->spill->suspects += n;
-        if (verdict == TAMIS__UNIFORM) b->spill->uniform = true;
+        if (verdict == TAMIS__SUSPECT) b->extra->spill->suspects += n;
+        if (verdict == TAMIS__UNIFORM) b->extra->spill->uniform = true;
         set_count(b, 0);
         return TAMIS_OK;
     }
@@ -126,7 +125,8 @@ static tamis_status collect_prepare(struct body *b, size_t n)
     const struct spill *spill = tamis__spill(b);
     const uint64_t in_file = spill != NULL ? spill->end : 0;
     const uint64_t bytes = (in_file + s->m + n) * HASH_BYTES;
-    if (b->max_bytes != 0 && tamis__image_bytes(bytes, 1) > b->max_bytes) return TAMIS_EFULL;
+    if (b->extra->max_bytes != 0 && tamis__image_bytes(bytes, 1) > b->extra->max_bytes)
+        return TAMIS_EFULL;
     if (spill != NULL && s->m + n > spill->most) {
         const tamis_status status = tamis__spill_collection(b, NULL);
         if (status != TAMIS_OK) return status;
@@ -179,7 +179,7 @@ void tamis__clear_collection(struct body *b)
     memset(s->cells, 0, (size_t)s->length);
     if (s->room < s->length) s->room = s->length;
     set_count(b, 0);
-    if (tamis__spill(b) != NULL) tamis__spill_clear(b->spill);
+    if (tamis__spill(b) != NULL) tamis__spill_clear(b->extra->spill);
 }
 
 void tamis__say_maybe(const struct batch *keys, uint8_t *bits)
@@ -198,6 +198,5 @@ bool tamis__replace_sections(struct body *b, const struct section *by, uint32_t 
     b->apart = b->apart || sections != b->sections;
     b->sections = memcpy(sections, by, count * sizeof *sections);
     b->count = count;
-    tamis__assign_offsets(b);
     return true;
 }

@@ -27,7 +27,7 @@ void tamis__clear_collection(struct body *b);
 static inline struct spill *tamis__spill(const struct body *b)
 {
     (void)b;
-    return TAMIS__FULL(b->spill);
+    return TAMIS__FULL(b->extra->spill);
 }
 /* Whether some hashes are in a file rather than in the section. */
 static inline bool tamis__spilled(const struct body *b)

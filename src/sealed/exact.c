@@ -146,13 +146,15 @@ static uint32_t exact_layout(const tamis_plan *plan, struct section *out)
 
 /* --- Collecting ------------------------------------------------------------------------------- */
 
-/* One of the two collections, with the limit that the other one leaves. */
-static struct body exact_part(const struct body *b, uint32_t which)
+/* One of the two collections, with the limit that the other one leaves, which is kept in *extra. */
+static struct body exact_part(const struct body *b, uint32_t which, struct body_extra *extra)
 {
     struct body part = tamis__part(b, which);
-    if (b->max_bytes != 0) {
+    *extra = *b->extra;
+    part.extra = extra;
+    if (extra->max_bytes != 0) {
         const uint64_t taken = tamis__section_bytes(b->sections[1 - which].length);
-        part.max_bytes = b->max_bytes > taken ? b->max_bytes - taken : 1;
+        extra->max_bytes = extra->max_bytes > taken ? extra->max_bytes - taken : 1;
     }
     return part;
 }
@@ -160,9 +162,9 @@ static struct body exact_part(const struct body *b, uint32_t which)
 static tamis_status exact_collect(struct body *b, uint32_t which, const struct batch *keys,
                                   uint8_t *seen, size_t *done)
 {
-    struct body part = exact_part(b, which);
+    struct body_extra extra;
+    struct body part = exact_part(b, which, &extra);
     const tamis_status s = tamis__collect(&part, keys, seen, done);
-    tamis__assign_offsets(b);
     return s;
 }
 
@@ -173,9 +175,9 @@ static tamis_status exact_add(struct body *b, const struct batch *keys, uint8_t 
 
 static uint8_t *exact_reserve(struct body *b, size_t n)
 {
-    struct body part = exact_part(b, MEMBERS);
+    struct body_extra extra;
+    struct body part = exact_part(b, MEMBERS, &extra);
     uint8_t *place = tamis__reserve(&part, n);
-    tamis__assign_offsets(b);
     return place;
 }
 
@@ -192,7 +194,6 @@ static void clear(struct body *b)
         struct body part = tamis__part(b, i);
         tamis__clear_collection(&part);
     }
-    tamis__assign_offsets(b);
 }
 
 /* --- Sections --------------------------------------------------------------------------------- */

@@ -244,6 +244,13 @@ TAMIS__SPECIALIZED bool fuse_has_bytes(const struct section *s, tamis_hash h)
     return fuse_has(&f, 3, 8, 1, h);
 }
 
+/* The cells of a plan for 1 %. */
+TAMIS__SPECIALIZED bool fuse_has_sevens(const struct section *s, tamis_hash h)
+{
+    const struct fuse f = fuse_view(s, 3, 0);
+    return fuse_has(&f, 3, 7, 2, h);
+}
+
 TAMIS__SPECIALIZED bool fuse_has_three(const struct section *s, tamis_hash h)
 {
     const struct fuse f = fuse_view(s, 3, 0);
@@ -257,6 +264,7 @@ TAMIS__SPECIALIZED bool fuse_has_any(const struct section *s, tamis_hash h)
 }
 
 TAMIS__ASK_SINGLE(fuse_bytes, , fuse_has_bytes)
+TAMIS__ASK_SINGLE(fuse_sevens, , fuse_has_sevens)
 TAMIS__ASK_SINGLE(fuse_three, , fuse_has_three)
 TAMIS__ASK_SINGLE(fuse_any, , fuse_has_any)
 
@@ -264,13 +272,15 @@ static const struct single *fuse_single(const struct body *b)
 {
     static const struct single bytes = {.ask = single_fuse_bytes_ask,
                                         .ask_hash = single_fuse_bytes_ask_hash};
+    static const struct single sevens = {.ask = single_fuse_sevens_ask,
+                                         .ask_hash = single_fuse_sevens_ask_hash};
     static const struct single three = {.ask = single_fuse_three_ask,
                                         .ask_hash = single_fuse_three_ask_hash};
     static const struct single any = {.ask = single_fuse_any_ask,
                                       .ask_hash = single_fuse_any_ask_hash};
     if (tamis__collecting(b)) return NULL;
     if (b->sections->k != 3 || b->sections->salt != 0) return &any;
-    return b->sections->cell_bits == 8 ? &bytes : &three;
+    return b->sections->cell_bits == 8 ? &bytes : b->sections->cell_bits == 7 ? &sevens : &three;
 }
 
 /* --- Sealing ---------------------------------------------------------------------------------- */

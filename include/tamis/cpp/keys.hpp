@@ -7,6 +7,7 @@
 #if __has_include("../count.h") // the amalgamated header contains these
 #include "../columns.h"
 #include "../count.h"
+#include "../distinct.h"
 #include "../embed.h"
 #include "../publish.h"
 #endif
@@ -159,6 +160,7 @@ using save_options = sized<tamis_save_options>;
 using promise = sized<tamis_promise>;
 using facts = sized<tamis_facts>;
 using similarity = sized<tamis_similarity>;
+using cardinality = sized<tamis_cardinality>;
 
 struct plan : sized<tamis_plan> {
     plan() noexcept = default;

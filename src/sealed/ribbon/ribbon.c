@@ -156,7 +156,8 @@ static uint32_t sections_of(const struct ribbon *r, const tamis_memory *memory, 
 static tamis_status build_from_file(struct body *b, struct ribbon *r, tamis_error *why)
 {
     const struct section *s = b->sections;
-    const struct ribbon_means by = {b->memory, b->threads, b->spill, tamis__collection_room(s)};
+    const struct ribbon_means by = {b->memory, b->extra->threads, b->extra->spill,
+                                    tamis__collection_room(s)};
     tamis_hash *room = (tamis_hash *)(void *)s->cells;
     return tamis__ribbon_build_with(&by, room, 0, (double)s->k / ONE, r, why);
 }
@@ -164,7 +165,7 @@ static tamis_status build_from_file(struct body *b, struct ribbon *r, tamis_erro
 static tamis_status build_from_memory(struct body *b, struct ribbon *r, tamis_error *why)
 {
     const struct section *s = b->sections;
-    const struct ribbon_means by = {.memory = b->memory, .threads = b->threads};
+    const struct ribbon_means by = {.memory = b->memory, .threads = b->extra->threads};
     tamis_hash *h = tamis__alloc(b->memory, (s->m + 1) * sizeof *h);
     if (h == NULL) return ribbon_no_memory(s, why);
     for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
