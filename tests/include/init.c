@@ -1,6 +1,7 @@
 /* Every struct with struct_size has a TAMIS_..._INIT. Compiled as C and as C++. */
 #include <tamis/columns.h>
 #include <tamis/count.h>
+#include <tamis/distinct.h>
 #include <tamis/foreign.h>
 #include <tamis/publish.h>
 #include <tamis/tamis.h>
@@ -35,6 +36,7 @@ int main(void)
     CHECK_INIT(tamis_save_options, TAMIS_SAVE_OPTIONS_INIT);
     CHECK_INIT(tamis_facts, TAMIS_FACTS_INIT);
     CHECK_INIT(tamis_similarity, TAMIS_SIMILARITY_INIT);
+    CHECK_INIT(tamis_cardinality, TAMIS_CARDINALITY_INIT);
     CHECK_INIT(tamis_evidence, TAMIS_EVIDENCE_INIT);
     CHECK_INIT(tamis_foreign_plan, TAMIS_FOREIGN_PLAN_INIT);
     CHECK_INIT(tamis_foreign_facts, TAMIS_FOREIGN_FACTS_INIT);

@@ -487,6 +487,18 @@ void test_others()
     CHECK(plain.may_contain("z") && plain.stat().kind == TAMIS_BLOOM);
     CHECK(thrown_by([&] { a.convert(TAMIS_BLOOM); }).status() == TAMIS_EUNSUPPORTED);
 
+    tamis::plan within;
+    within.kind = TAMIS_DISTINCT;
+    within.error = 0.05;
+    tamis::filter seen(within);
+    seen.add("one"), seen.add("two"), seen.add("one");
+    const tamis::cardinality n = seen.distinct();
+    CHECK(n.value == 2 && n.exact && seen.distinct(why).value == 2 && !why);
+    CHECK(counting.distinct().value > 0);
+    tamis::filter cuckoo(tamis::plan(100, 0.01, TAMIS_CUCKOO));
+    CHECK(thrown_by([&] { cuckoo.distinct(); }).status() == TAMIS_EUNSUPPORTED);
+    CHECK(cuckoo.distinct(why).value == 0 && why.status() == TAMIS_EUNSUPPORTED);
+
     tamis::plan bitmap(100, 0, TAMIS_BLOOM);
     bitmap.k = 1;
     bitmap.m = 100000;

@@ -125,7 +125,7 @@ static bool merges_with_its_own_key_only(tamis_plan plan)
 static void other_keys_are_refused(void)
 {
     unsigned merging = 0;
-    for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_SIGNED_TALLY; kind++) {
+    for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_DISTINCT; kind++) {
         tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .items = 100, .fpr = 0.01};
         if (kind >= TAMIS_COUNT_MIN)
             plan = (tamis_plan){.struct_size = sizeof plan, .kind = kind, .bytes = 1 << 16};

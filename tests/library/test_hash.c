@@ -250,11 +250,11 @@ static void test_key_id(void)
     prepare();
     struct hasher h;
     tamis__hasher_init(&h, 0, counting_key);
-    CHECK(memcmp(h.key_id, id, 16) == 0);
-    CHECK(h.id == TAMIS_SIPHASH && h.usable && h.seed == 0);
+    CHECK(memcmp(tamis__hasher_key_id(&h), id, 16) == 0);
+    CHECK(h.id == TAMIS_SIPHASH && h.usable && tamis__hasher_seed(&h) == 0);
     tamis__hasher_init(&h, 5, NULL);
-    CHECK(memcmp(h.key_id, none, 16) == 0);
-    CHECK(h.id == TAMIS_XXH3 && h.usable && h.seed == 5);
+    CHECK(memcmp(tamis__hasher_key_id(&h), none, 16) == 0);
+    CHECK(h.id == TAMIS_XXH3 && h.usable && tamis__hasher_seed(&h) == 5);
 }
 
 static void test_hasher_equal(void)

@@ -376,6 +376,7 @@ static void test_unverified_cells(void)
 {
     random_state = 99;
     for (size_t r = 0; r < RECIPES; r++) {
+        if (golden_distinct(&recipes[r]) && recipes[r].keys == 0) continue; /* has only 8 bytes */
         struct bytes good = golden_image(&recipes[r]);
         tamis_options o = golden_options(&recipes[r]);
         o.flags = TAMIS_UNVERIFIED;
@@ -386,13 +387,15 @@ static void test_unverified_cells(void)
             for (uint64_t i = from; i + 16 < from + length; i++)
                 good.p[i] = (uint8_t)next_random(256); /* the last words may have spare bits */
         }
-        /* Where the cells have an order, they are refused. */
+        /* Where the cells have an order, they are refused; registers may be right by chance. */
+        const bool registers = golden_distinct(&recipes[r]) && tamis__get16(good.p + 132) == 0;
         const bool ordered = recipes[r].plan.kind == TAMIS_GROWING ||
                              recipes[r].plan.kind >= TAMIS_TALLY ||
                              recipes[r].plan.inner_kind >= TAMIS_TALLY;
-        CHECK_THAT(tamis_load(good.p, good.n, &o, &t, NULL), ==,
-                   ordered ? TAMIS_ECORRUPT : TAMIS_OK);
-        if (!ordered) use(t, &o);
+        const tamis_status loaded = tamis_load(good.p, good.n, &o, &t, NULL);
+        CHECK(registers || loaded == (ordered ? TAMIS_ECORRUPT : TAMIS_OK));
+        CHECK(loaded == TAMIS_OK || loaded == TAMIS_ECORRUPT);
+        if (loaded == TAMIS_OK) use(t, &o);
         tamis_close(t);
         o.flags = 0;
         CHECK_THAT(tamis_load(good.p, good.n, &o, &t, NULL), ==, TAMIS_ECORRUPT);

@@ -140,12 +140,12 @@ static void compare_probes(const struct kernels *k, const struct probes *p, uint
         memset(want, 0xaa, sizeof want);
         memset(got, 0xaa, sizeof got);
         fill(h, n, seed + n);
-        tamis__scalar.probe_add(expected, p, h, n, want);
-        k->probe_add(cells, p, h, n, got);
+        tamis__scalar.probe_add(expected, p, h, NULL, n, want);
+        k->probe_add(cells, p, h, n % 2 == 0 ? h : NULL, n, got);
         CHECK(memcmp(want, got, sizeof want) == 0);
         fill(h, n, seed + n + (n % 3 == 0));
-        tamis__scalar.probe_query(expected, p, h, n, want);
-        k->probe_query(cells, p, h, n, got);
+        tamis__scalar.probe_query(expected, p, h, NULL, n, want);
+        k->probe_query(cells, p, h, n % 2 == 0 ? h : NULL, n, got);
         CHECK(memcmp(want, got, sizeof want) == 0);
     }
     if (size < 1 << 24) CHECK(memcmp(expected, cells, size) == 0);
@@ -159,7 +159,8 @@ static void probes_agree(void)
     for (size_t t = 0; t < n_tables; t++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (uint32_t k = 1; k <= 64; k += k < 18 ? 1 : 7) {
-                const struct probes classic = {sizes[s], 0, k}, rows = {sizes[s], sizes[s], k};
+                const struct probes classic = {sizes[s], 0, k, k % 2 == 0},
+                                    rows = {sizes[s], sizes[s], k, k % 2 != 0};
                 compare_probes(tables[t], &classic, 100 * s + k);
                 compare_probes(tables[t], &rows, 100 * s + k);
             }
@@ -174,7 +175,7 @@ static void wide_probes_agree(void)
                                      (UINT64_C(1) << 34) + 12345};
     for (size_t t = 0; t < n_tables; t++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            const struct probes classic = {sizes[s], 0, 9};
+            const struct probes classic = {sizes[s], 0, 9, false};
             compare_probes(tables[t], &classic, s);
         }
 }
@@ -215,7 +216,7 @@ static void shared_agrees(void)
 {
     compare_lines(&tamis__shared, 5, 1);
     for (uint32_t k = 1; k <= 16; k++) {
-        const struct probes classic = {1000, 0, k}, rows = {333, 333, k};
+        const struct probes classic = {1000, 0, k, false}, rows = {333, 333, k, true};
         compare_probes(&tamis__shared, &classic, k);
         compare_probes(&tamis__shared, &rows, k);
         compare_compact(&tamis__shared, 3, k, k);
@@ -416,6 +417,31 @@ static void words_agree(void)
     tamis__use_kernels(tables[0]);
 }
 
+/* Words in a row, except one of them, which is elsewhere or of another length. */
+static void words_nearly_in_a_row_agree(void)
+{
+    static const char text[] = "elsewhere";
+    uint64_t numbers[16], seed = 8;
+    struct hasher h;
+    tamis__hasher_init(&h, 5, NULL);
+    for (size_t i = 0; i < 16; i++) numbers[i] = splitmix(&seed);
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t odd = 0; odd < 16; odd++)
+            for (size_t length = 7; length <= 9; length++) {
+                tamis_bytes keys[16];
+                tamis_hash got[16];
+                for (size_t i = 0; i < 16; i++) keys[i] = (tamis_bytes){&numbers[i], 8};
+                keys[odd] = (tamis_bytes){text, length};
+                tamis__use_kernels(tables[t]);
+                tamis__hash_keys(&h, keys, 16, got);
+                for (size_t i = 0; i < 16; i++) {
+                    const tamis_hash want = tamis__hash_key(&h, keys[i].p, keys[i].len);
+                    CHECK(got[i].lo == want.lo && got[i].hi == want.hi);
+                }
+            }
+    tamis__use_kernels(tables[0]);
+}
+
 /* The tables are chosen best first, and the oracle is always there. */
 static void tables_are_listed(void)
 {
@@ -443,6 +469,7 @@ static const struct test tests[] = {
     {"wide_fuses_agree", wide_fuses_agree},
     {"siphash_agrees", siphash_agrees},
     {"words_agree", words_agree},
+    {"words_nearly_in_a_row_agree", words_nearly_in_a_row_agree},
 };
 
 int main(int argc, char **argv)

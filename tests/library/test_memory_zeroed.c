@@ -69,7 +69,7 @@ static void check_image(const tamis *t, struct bytes wanted)
  * becomes by adds and a seal is the same as in memory of any other allocator. */
 static void test_create(void)
 {
-    for (uint32_t kind = 1; kind <= TAMIS_SIGNED_TALLY; kind++) {
+    for (uint32_t kind = 1; kind <= TAMIS_DISTINCT; kind++) {
         if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE) continue;
         const bool counts = kind >= TAMIS_COUNT_MIN;
         const tamis_plan p = {.struct_size = sizeof p,
@@ -88,7 +88,7 @@ static void test_create(void)
         }
         CHECK(t != NULL && fail > 2);
         b.a.fail_at = 0;
-        if (!is_static(kind)) CHECK_THAT(b.zeroed, >, 20000);
+        if (!is_static(kind) && kind != TAMIS_DISTINCT) CHECK_THAT(b.zeroed, >, 20000);
         CHECK_THAT(b.unset, ==, 0);
         CHECK_OK(tamis_create(&p, NULL, &plain, NULL));
         CHECK_OK(tamis_add_many(t, keys, MORE, NULL, NULL));
@@ -169,7 +169,7 @@ static void check_untouched(uint32_t kind, const tamis_memory *memory)
     const uint64_t before = resident();
     tamis *t;
     CHECK_OK(tamis_create(&p, &o, &t, NULL));
-    CHECK_THAT(tamis_image_size(t), >, BIG / 4);
+    CHECK(kind == TAMIS_DISTINCT || tamis_image_size(t) > BIG / 4);
     CHECK_THAT(resident(), <, before + SMALL);
     CHECK_OK(tamis_add_many(t, keys, 2, NULL, NULL));
     CHECK(tamis_may_contain(t, keys[0].p, keys[0].len));
@@ -183,7 +183,7 @@ static void test_untouched(void)
 {
     static const tamis_memory lazy = {
         .alloc = lazy_alloc, .free = lazy_free, .zeroed = lazy_zeroed};
-    for (uint32_t kind = 1; kind <= TAMIS_SIGNED_TALLY; kind++) {
+    for (uint32_t kind = 1; kind <= TAMIS_DISTINCT; kind++) {
         if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE || is_static(kind)) continue;
         check_untouched(kind, NULL);
         check_untouched(kind, &lazy);

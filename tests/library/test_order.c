@@ -102,6 +102,11 @@ static const struct subject {
     {.name = "window of count-min",
      .plan = PLAN(.kind = TAMIS_WINDOW, .inner_kind = TAMIS_COUNT_MIN, .bytes = 9000),
      .same = WHOLE},
+    {.name = "distinct, tokens", .plan = PLAN(.kind = TAMIS_DISTINCT, .m = 1 << 15), .same = WHOLE},
+    {.name = "distinct, registers", .plan = PLAN(.kind = TAMIS_DISTINCT, .m = 256), .same = WHOLE},
+    {.name = "window of distinct",
+     .plan = PLAN(.kind = TAMIS_WINDOW, .inner_kind = TAMIS_DISTINCT, .m = 256),
+     .same = WHOLE},
     {.name = "window of tally",
      .plan = PLAN(.kind = TAMIS_WINDOW, .inner_kind = TAMIS_TALLY, .bytes = 4000),
      .same = NONE},
@@ -210,8 +215,10 @@ static void the_same_order(void)
 {
     for (size_t i = 0; i < SUBJECTS; i++) {
         const struct subject *s = &subjects[i];
+        const bool distinct =
+            s->plan.kind == TAMIS_DISTINCT || s->plan.inner_kind == TAMIS_DISTINCT;
         const bool counts =
-            s->plan.kind >= TAMIS_COUNT_MIN || s->plan.inner_kind >= TAMIS_COUNT_MIN;
+            (s->plan.kind >= TAMIS_COUNT_MIN || s->plan.inner_kind >= TAMIS_COUNT_MIN) && !distinct;
         for (uint32_t order = 0; order < ORDERS; order++) {
             struct bytes first = made(s, order, SINGLE);
             for (enum way way = BULK; way < WAYS; way++) {

@@ -30,6 +30,7 @@ static void make_some(size_t len)
 struct subject {
     uint32_t kind, inner, flags, k;
     double fpr;
+    uint64_t m;            /* distinct */
     bool own_ask, own_add; /* whether the kind has functions of its own for keys hashed by XXH3 */
 };
 
@@ -56,6 +57,10 @@ static const struct subject subjects[] = {
     {.kind = TAMIS_RIBBON, .fpr = 0.0007, .own_ask = true},
     {.kind = TAMIS_RIBBON, .fpr = 1e-9, .own_ask = true},
     {.kind = TAMIS_EXACT, .fpr = 0.01},
+    {.kind = TAMIS_DISTINCT, .m = 32, .own_ask = true, .own_add = true},
+    {.kind = TAMIS_DISTINCT, .m = 256, .own_ask = true, .own_add = true},
+    {.kind = TAMIS_DISTINCT, .m = 8192, .own_ask = true, .own_add = true},
+    {.kind = TAMIS_WINDOW, .inner = TAMIS_DISTINCT, .m = 64},
 };
 #define SUBJECTS (sizeof subjects / sizeof *subjects)
 
@@ -91,7 +96,8 @@ static tamis *open_subject(const struct subject *s, const struct way *w, uint64_
                              .kind = s->kind,
                              .inner_kind = s->inner,
                              .flags = s->flags | (w->strict ? (uint32_t)TAMIS_STRICT : 0u),
-                             .items = items,
+                             .items = s->m != 0 ? 0 : items,
+                             .m = s->m,
                              .fpr = s->fpr,
                              .k = s->k,
                              .seed = w->seed,
@@ -213,12 +219,12 @@ static void check_choice(const tamis *t, const struct subject *s, const struct w
     const bool solved = !is_sealed_kind(t) || t->sealed;
     const bool words_only = w->key == NULL && (w->encoding == 0 || w->len == 8);
     const bool shared = (w->flags & TAMIS_SHARED) != 0; /* only lines with locks have their own */
-    const bool own = s->own_ask && solved && (!shared || t->body.locks != NULL);
+    const bool own = s->own_ask && solved && (!shared || t->body.extra->locks != NULL);
     CHECK((t->single.ask != general->single.ask) == (own && words_only));
-    CHECK((t->single.ask_hash != general->single.ask_hash) == own);
+    CHECK((t->single.own != general->single.own) == own);
     const bool adds = own && s->own_add && !w->strict && !t->read_only;
     CHECK((t->single.add != general->single.add) == (adds && words_only));
-    CHECK((t->single.add_hash != general->single.add_hash) == adds);
+    CHECK((t->own_adds && t->single.own != general->single.own) == adds);
     tamis_close(general);
 }
 

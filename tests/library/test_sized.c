@@ -399,7 +399,7 @@ static bool solve_short(const tamis_plan *asked, size_t size)
 static void a_solved_plan_is_whole(void)
 {
     unsigned refused = 0;
-    for (uint32_t kind = 0; kind <= TAMIS_SIGNED_TALLY; kind++)
+    for (uint32_t kind = 0; kind <= TAMIS_DISTINCT; kind++)
         for (uint32_t shape = 0; shape < 9; shape++) {
             tamis_plan p = {.struct_size = sizeof p, .kind = kind};
             p.items = shape % 3 != 2 ? 12345 : 0;

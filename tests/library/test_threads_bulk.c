@@ -164,7 +164,7 @@ static void check_answers(tamis *one, tamis *many)
 static void test_same_answers(void)
 {
     make_values();
-    for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_TOP; kind++) {
+    for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_DISTINCT; kind++) {
         if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE) continue;
         const bool counts = kind >= TAMIS_COUNT_MIN, sealed = kind >= TAMIS_FUSE && !counts;
         const tamis_plan p = {.struct_size = sizeof p,
@@ -249,6 +249,8 @@ static const struct {
     {TAMIS_SIGNED_TALLY, 0, 0, 0, 0, false},
     {TAMIS_TOP, 0, 0, 0, 0, false},
     {TAMIS_WINDOW, TAMIS_TALLY, 0, 0, 0, false},
+    {TAMIS_DISTINCT, 0, 0, 0, 0, false},
+    {TAMIS_WINDOW, TAMIS_DISTINCT, 0, 0, 0, false},
 };
 
 static tamis *shaped(size_t shape, const tamis_options *o)

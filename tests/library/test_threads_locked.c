@@ -235,7 +235,7 @@ static pthread_t start_adding(struct one_add *a)
 static void check_waiting(uint32_t plan_flags, bool bulk)
 {
     tamis *t = make(TAMIS_SHARED, plan_flags, 1000);
-    struct line_locks *locks = t->body.locks;
+    struct line_locks *locks = t->body.extra->locks;
     struct one_add old = {.t = t, .key = 1, .bulk = bulk};
     struct one_add fresh = {.t = t, .key = 2, .bulk = bulk}, twin = fresh;
     CHECK(locks != NULL);
@@ -266,8 +266,8 @@ static void a_child_may_query(void)
     int status = -1;
     CHECK_OK(tamis_add(t, keys[0].p, 8, NULL));
     CHECK_OK(tamis_add(t, keys[1].p, 8, NULL));
-    for (uint64_t i = 0; i <= t->body.locks->last; i++)
-        CHECK(tamis__try(&(&t->body.locks->locks[i])->held));
+    for (uint64_t i = 0; i <= t->body.extra->locks->last; i++)
+        CHECK(tamis__try(&(&t->body.extra->locks->locks[i])->held));
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -424,7 +424,7 @@ static void locks_need_memory(void)
         s = tamis_copy(t, &copy, NULL);
         CHECK(s == TAMIS_OK || (s == TAMIS_ENOMEM && copy == NULL && b.held == held));
     }
-    CHECK(copy->body.locks != NULL && copy->body.locks != t->body.locks);
+    CHECK(copy->body.extra->locks != NULL && copy->body.extra->locks != t->body.extra->locks);
     CHECK(tamis__items(t) == 1 && tamis__items(copy) == 1);
     tamis_close(t);
     tamis_close(copy);

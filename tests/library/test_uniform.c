@@ -97,6 +97,8 @@ static const tamis_plan plans[] = {
     PLAN(.kind = TAMIS_TALLY, .bytes = 1 << 14),
     PLAN(.kind = TAMIS_SIGNED_TALLY, .bytes = 1 << 14),
     PLAN(.kind = TAMIS_WINDOW, .inner_kind = TAMIS_TALLY, .bytes = 1 << 16),
+    PLAN(.kind = TAMIS_DISTINCT, .bytes = 1 << 14),
+    PLAN(.kind = TAMIS_WINDOW, .inner_kind = TAMIS_DISTINCT, .bytes = 1 << 16),
 };
 
 static bool is_static(const tamis_plan *p)
@@ -421,13 +423,13 @@ static tamis *two_runs_and(uint64_t n, unsigned how)
     const tamis_options o = {.struct_size = sizeof o, .scratch_bytes = 1, .temp_dir = temp_dir()};
     tamis *t;
     CHECK_OK(tamis_create(&plans[9], &o, &t, NULL));
-    const uint64_t runs = 2 * t->body.spill->most;
+    const uint64_t runs = 2 * t->body.extra->spill->most;
     for (uint64_t i = 0; i < runs + n; i++) {
         const tamis_hash h = bad(how, i);
         CHECK_OK(tamis_add_hashes(t, &h, 1, NULL, NULL));
     }
     if (n == 0) CHECK_OK(tamis__spill_collection(&t->body, NULL));
-    CHECK(t->body.spill->end == runs && t->body.sections->m == n);
+    CHECK(t->body.extra->spill->end == runs && t->body.sections->m == n);
     return t;
 }
 
@@ -472,7 +474,7 @@ static void a_run_of_one_key(void)
 {
     tamis *t = two_runs_and(0, 0);
     CHECK_OK(tamis_clear(t));
-    for (uint64_t i = 0; i <= t->body.spill->most; i++) {
+    for (uint64_t i = 0; i <= t->body.extra->spill->most; i++) {
         const tamis_hash h = good(0, i / 1000);
         give(t, &h, 1, 0);
     }

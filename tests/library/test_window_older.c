@@ -80,12 +80,12 @@ static void right_noise(const tamis *t)
     for (size_t i = 0; i < TAMIS__SAMPLES; i++) {
         const tamis_hash h = tamis__next_sample(&state);
         const struct batch one = {.hashes = &h, .n = 1};
-        t->sketch->count(&t->body, &one, &counts[i]);
+        tamis__sketch(t)->count(&t->body, &one, &counts[i]);
         if (counts[i] < 0) counts[i] = -counts[i];
     }
     qsort(counts, TAMIS__SAMPLES, sizeof *counts, by_value);
     for (size_t i = 0; i < 1024; i++)
-        CHECK_THAT(t->noise->sorted[i], ==, counts[i * (TAMIS__SAMPLES / 1024) + 8]);
+        CHECK_THAT(tamis__extra(t)->noise->sorted[i], ==, counts[i * (TAMIS__SAMPLES / 1024) + 8]);
 }
 
 /* Everything that a window which was loaded from its image says. */
@@ -94,7 +94,7 @@ static void same_as_loaded(const tamis *t)
     struct bytes image = image_of(t);
     tamis *fresh;
     CHECK_OK(tamis_load(image.p, image.n, NULL, &fresh, NULL));
-    CHECK(fresh->older == NULL);
+    CHECK(tamis__extra(fresh)->older == NULL);
     for (uint64_t key = 0; key < ASKED; key++) {
         tamis_estimate a, b;
         const uint64_t asked = key * key;
@@ -102,8 +102,9 @@ static void same_as_loaded(const tamis *t)
         CHECK_OK(tamis_count(fresh, &asked, sizeof asked, &b, NULL));
         same_estimate(&a, &b);
     }
-    CHECK(t->noise != NULL && fresh->noise != NULL);
-    CHECK(memcmp(t->noise->sorted, fresh->noise->sorted, sizeof t->noise->sorted) == 0);
+    CHECK(tamis__extra(t)->noise != NULL && tamis__extra(fresh)->noise != NULL);
+    CHECK(memcmp(tamis__extra(t)->noise->sorted, tamis__extra(fresh)->noise->sorted,
+                 sizeof tamis__extra(t)->noise->sorted) == 0);
     if (tamis__keeps_items(t)) same_lists(t, fresh);
     tamis_close(fresh);
     free(image.p);
@@ -135,7 +136,7 @@ static void rotations_change_no_answer(void)
             if (round % 4 != 3) ask(t);
             if (round % 4 == 2) right_noise(t);
         }
-        CHECK(t->older != NULL);
+        CHECK(tamis__extra(t)->older != NULL);
         tamis_close(t);
     }
 }
@@ -152,7 +153,7 @@ static void other_changes_are_noticed(void)
             CHECK_OK(tamis_rotate(t, NULL));
             CHECK_OK(tamis_rotate(other, NULL));
         }
-        CHECK(t->older != NULL);
+        CHECK(tamis__extra(t)->older != NULL);
         CHECK_OK(tamis_merge(t, other, NULL));
         ask(t);
         tamis *copy;
@@ -197,21 +198,21 @@ static void unused_sums_are_dropped(void)
         add_some(t, 100, &state);
         CHECK_OK(tamis_rotate(t, NULL));
     }
-    CHECK(t->older == NULL);
+    CHECK(tamis__extra(t)->older == NULL);
     ask(t);
     for (unsigned i = 0; i < 16 / 4; i++) {
-        CHECK(t->older != NULL);
+        CHECK(tamis__extra(t)->older != NULL);
         CHECK_OK(tamis_rotate(t, NULL));
     }
     ask(t);
-    CHECK(t->older != NULL);
+    CHECK(tamis__extra(t)->older != NULL);
     for (unsigned i = 0; i < 16; i++) CHECK_OK(tamis_rotate(t, NULL));
-    CHECK(t->older == NULL);
+    CHECK(tamis__extra(t)->older == NULL);
     ask(t);
     CHECK_OK(tamis_rotate_to(t, 1, NULL));
-    CHECK(t->older != NULL);
+    CHECK(tamis__extra(t)->older != NULL);
     CHECK_OK(tamis_rotate_to(t, 100, NULL));
-    CHECK(t->older == NULL);
+    CHECK(tamis__extra(t)->older == NULL);
     tamis_close(t);
 }
 

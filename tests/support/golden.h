@@ -211,6 +211,23 @@ static const struct recipe recipes[] = {
     {"window-of-tally-epoch-again.tamis",
      GOLDEN_PLAN(.kind = TAMIS_WINDOW, .m = 56 * 3, .generations = 3, .inner_kind = TAMIS_TALLY),
      100, GOLDEN_WEIGHED | GOLDEN_EPOCHS | GOLDEN_AGAIN},
+    /* Tokens. */
+    {"distinct.tamis", GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 1024), 64, 0},
+    {"distinct-empty.tamis", GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 16), 0, 0},
+    {"distinct-full-seeded.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 128, .seed = GOLDEN_SEED), 64, 0},
+    /* Registers, the first of them of many keys. */
+    {"distinct-16.tamis", GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 16), 3000, 0},
+    {"distinct-64-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 64), 64, GOLDEN_KEYED},
+    {"distinct-merged.tamis", GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 64), 64, GOLDEN_MERGED},
+    {"distinct-int64-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_DISTINCT, .m = 32, .encoding = TAMIS_KEYS_INT64), 64, GOLDEN_AGAIN},
+    {"window-of-distinct.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .m = 64, .generations = 3, .inner_kind = TAMIS_DISTINCT), 64,
+     GOLDEN_ROTATED},
+    {"window-of-distinct-epoch-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .m = 16, .generations = 2, .inner_kind = TAMIS_DISTINCT), 64,
+     GOLDEN_EPOCHS | GOLDEN_KEYED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -394,10 +411,17 @@ static inline int64_t golden_count(const struct recipe *r, const tamis_estimate 
     return two_sided ? e->estimate : e->upper;
 }
 
+/* Whether distinct.txt has what the image says. */
+static inline bool golden_distinct(const struct recipe *r)
+{
+    return r->plan.kind == TAMIS_DISTINCT || r->plan.inner_kind == TAMIS_DISTINCT;
+}
+
 /* Whether counts.txt has what the image says. */
 static inline bool golden_counts(const struct recipe *r)
 {
-    return r->plan.kind >= TAMIS_COUNT_MIN || r->plan.inner_kind >= TAMIS_COUNT_MIN;
+    return (r->plan.kind >= TAMIS_COUNT_MIN || r->plan.inner_kind >= TAMIS_COUNT_MIN) &&
+           !golden_distinct(r);
 }
 
 /* A file of tests/golden, to be freed. */

@@ -7,12 +7,15 @@
  * answers.txt states for each image, on one line per key, whether the key was added, the key in hex
  * ("-" is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the
  * answer. counts.txt states for each image of a sketch, likewise, the key and what its counters
- * say. */
+ * say. distinct.txt states for each image of a distinct sketch, or of a window of them, the number
+ * of distinct keys with its interval. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
 
 #include "golden.h"
+
+#include <tamis/distinct.h>
 
 static FILE *open_in(const char *directory, const char *name, const char *mode)
 {
@@ -65,7 +68,19 @@ static void write_counts(FILE *f, const struct recipe *r, const tamis *t)
     }
 }
 
-static int write_image(const char *directory, const struct recipe *r, FILE *answers, FILE *counts)
+static void write_distinct(FILE *f, const struct recipe *r, const tamis *t)
+{
+    tamis_cardinality n = TAMIS_CARDINALITY_INIT;
+    tamis_distinct(t, &n, NULL);
+    fprintf(f, "image %s\n%.6f %.0f %.0f\n", r->name, n.value, n.low, n.high);
+}
+
+/* What make_golden writes besides the images. */
+struct texts {
+    FILE *answers, *counts, *distinct;
+};
+
+static int write_image(const char *directory, const struct recipe *r, const struct texts *to)
 {
     tamis *t;
     FILE *f = open_in(directory, r->name, "wx");
@@ -77,8 +92,9 @@ static int write_image(const char *directory, const struct recipe *r, FILE *answ
     struct bytes image = image_of(t);
     int failed = fwrite(image.p, 1, image.n, f) != image.n;
     failed |= fclose(f) != 0;
-    write_answers(answers, r, t);
-    if (golden_counts(r)) write_counts(counts, r, t);
+    write_answers(to->answers, r, t);
+    if (golden_counts(r)) write_counts(to->counts, r, t);
+    if (golden_distinct(r)) write_distinct(to->distinct, r, t);
     free(image.p);
     tamis_close(t);
     return failed;
@@ -107,14 +123,16 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: make_golden DIRECTORY\n");
         return 2;
     }
-    FILE *answers = open_in(argv[1], "answers.txt", "a");
-    FILE *counts = open_in(argv[1], "counts.txt", "a");
-    int failed = answers == NULL || counts == NULL;
+    const struct texts to = {open_in(argv[1], "answers.txt", "a"),
+                             open_in(argv[1], "counts.txt", "a"),
+                             open_in(argv[1], "distinct.txt", "a")};
+    int failed = to.answers == NULL || to.counts == NULL || to.distinct == NULL;
     for (size_t i = 0; i < RECIPES && !failed; i++)
-        failed |= write_image(argv[1], &recipes[i], answers, counts);
+        failed |= write_image(argv[1], &recipes[i], &to);
     for (size_t i = 0; i < PACKED_RECIPES && !failed; i++)
         failed |= write_packed(argv[1], &packed_recipes[i]);
-    if (answers != NULL) failed |= fclose(answers) != 0;
-    if (counts != NULL) failed |= fclose(counts) != 0;
+    if (to.answers != NULL) failed |= fclose(to.answers) != 0;
+    if (to.counts != NULL) failed |= fclose(to.counts) != 0;
+    if (to.distinct != NULL) failed |= fclose(to.distinct) != 0;
     return failed;
 }

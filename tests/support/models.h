@@ -29,6 +29,8 @@ struct model {
     bool sealed;
     bool bitmap;                       /* k = 1, which can be released */
     bool keyed;                        /* with model_key */
+    bool registers;                    /* distinct: it has registers; otherwise a few more keys
+                                        * than FIRST make it have them */
     struct bytes image, other, packed; /* other: of half other keys, can be merged where any can */
 };
 
@@ -55,6 +57,7 @@ static inline tamis *fill_model(const struct model *m, uint32_t from)
     const bool counts = m->kind >= TAMIS_COUNT_MIN || m->inner >= TAMIS_COUNT_MIN;
     tamis_plan p = {.struct_size = sizeof p, .kind = m->kind, .inner_kind = m->inner};
     p.bytes = counts ? 40000 : 0;
+    if (m->kind == TAMIS_DISTINCT) p.bytes = m->registers ? 1000 : 5000;
     p.items = counts ? m->kind == TAMIS_TOP || m->inner == TAMIS_TOP ? 10 : 0 : 300;
     p.fpr = counts ? 0 : 0.01;
     if (m->bitmap) p.kind = TAMIS_BLOOM, p.m = 4096, p.k = 1, p.fpr = 0;
@@ -94,7 +97,7 @@ static inline void add_model(struct model m)
 static inline void make_models(void)
 {
     make_keys();
-    for (uint32_t kind = 1; kind <= TAMIS_SIGNED_TALLY; kind++) {
+    for (uint32_t kind = 1; kind <= TAMIS_DISTINCT; kind++) {
         if (tamis_kind_name(kind) == NULL) continue;
         const size_t before = n_models;
         add_model((struct model){.kind = kind, .bitmap = kind == TAMIS_PRIVATE});
@@ -106,8 +109,10 @@ static inline void make_models(void)
     add_model((struct model){.kind = TAMIS_BLOOM, .keyed = true});
     add_model((struct model){.kind = TAMIS_TOP, .keyed = true});
     add_model((struct model){.kind = TAMIS_RIBBON, .keyed = true, .sealed = true});
-    /* 17 kinds, 3 of them sealed as well, windows of bits and of counts, the bitmap, the keyed. */
-    CHECK_THAT(n_models, ==, 17 + 3 + 8 + 1 + 3);
+    add_model((struct model){.kind = TAMIS_DISTINCT, .registers = true});
+    /* 18 kinds, 3 of them sealed as well, windows of bits and of counts, the bitmap, the keyed, the
+     * registers. */
+    CHECK_THAT(n_models, ==, 18 + 3 + 9 + 1 + 3 + 1);
 }
 
 static inline void free_models(void)

@@ -11,6 +11,7 @@ import sys
 
 import xxhash
 
+from reader_distinct import Distinct
 from reader_sealed import (MASK, Collection, Damaged, Exact, Fuse, Newer, RibbonKind, WrongKey,
                            need, remix)
 from siphash import siphash128
@@ -19,8 +20,9 @@ MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing",
          7: "window", 8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 12: "private",
-         32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally"}
-VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
+         32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally",
+         48: "distinct"}
+VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1, 48: 1}  # the highest of a kind that has any
 ENCODINGS = {0: "not stated", 1: "text", 2: "int64le", 3: "fixed", 4: "sha256", 5: "caller"}
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQdQQQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -387,13 +389,15 @@ class SignedTally:
 
 class Window:
     def __init__(self, sections):
-        self.counts = sections[0][0][1] >= 32
+        self.counts = 32 <= sections[0][0][1] < 48
         parts = 3 if len(sections) > 1 and sections[1][0][0] == 6 else 1
         need(len(sections) % parts == 0 and 2 <= len(sections) // parts <= 256,
              "number of generations")
         if not self.counts:
-            self.generations = [Bits(e, c) for e, c in sections]
+            distinct = sections[0][0][1] == 48
+            self.generations = [(Distinct if distinct else Bits)(e, c) for e, c in sections]
             need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
+            need(not distinct or self.generations[0].variant == 0, "generations of registers")
             return
         need(len({(*e[:5], e[6], i % parts) for i, (e, _) in enumerate(sections)}) == parts,
              "equal shapes")
@@ -448,7 +452,7 @@ class Image:
             need((salt == 0 or self.kind in (9, 10, 11, 12))
                  and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
                  "zero fields of a section")
-            need(items == 0 or self.kind in (7, 11) or self.kind >= 32, "items of a section")
+            need(items == 0 or self.kind in (7, 11) or 32 <= self.kind < 48, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
             need(not any(self.data[at:offset]), "padding")
             at = offset + length
@@ -490,7 +494,8 @@ class Image:
 
     def check_shape(self):
         lists = self.count > 1 and self.sections[1][0] == 6
-        counts = self.kind == 7 and self.sections[0][1] >= 32
+        counts = self.kind == 7 and 32 <= self.sections[0][1] < 48
+        distinct = self.sections[0][1] == 48
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
@@ -502,7 +507,8 @@ class Image:
         total = sum(s[7] for s in self.sections)
         need(7 != self.kind < 32 or (min(total, MASK) if counts else total) == self.items,
              "items of the sections")
-        need(not counts or self.read_only & 4 == 0, "turning")
+        need(not (counts or distinct) or self.read_only & 4 == 0, "turning")
+        need(not distinct or self.items == 0, "items of a distinct sketch")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
@@ -525,7 +531,7 @@ class Image:
         need(self.sections[0][0] == 1, "cells")
         self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 12: Private, 32: CountMin,
                        33: CountSketch,
-                       34: Tally, 36: SignedTally}.get(self.kind, Bits)(*parts[0])
+                       34: Tally, 36: SignedTally, 48: Distinct}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:

@@ -4,7 +4,8 @@ import re
 
 from redis_client import vectors, wait_for
 
-KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window")
+KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window",
+         "distinct")
 
 
 def fill(c, tag="", rounds=60):
@@ -17,7 +18,8 @@ def fill(c, tag="", rounds=60):
                     f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5",
                     f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
                     *[f"TAMIS.CREATE {kind}{t} {kind} "
-                      + ("BYTES 20000" if kind in ("tally", "top") else "ITEMS 500 RATE 0.01")
+                      + ("BYTES 20000" if kind in ("tally", "top", "distinct")
+                         else "ITEMS 500 RATE 0.01")
                       for kind in KINDS]):
         c.do(*command.split())
     for i in range(rounds):

@@ -10,6 +10,7 @@
 #include "tracking.h"
 
 #include <tamis/columns.h>
+#include <tamis/distinct.h>
 #include <tamis/embed.h>
 #include <tamis/foreign.h>
 #include <tamis/inspect.h>
@@ -507,6 +508,14 @@ static tamis_status v_compare(struct scene *s)
     return st;
 }
 
+static tamis_status v_distinct(struct scene *s)
+{
+    tamis_cardinality n = TAMIS_CARDINALITY_INIT;
+    const tamis_status st = tamis_distinct(s->t, &n, &s->why);
+    if (st == TAMIS_OK) answer(s, &n, sizeof n);
+    return st;
+}
+
 static tamis_status v_clear(struct scene *s)
 {
     return s->why.status = tamis_clear(s->t);
@@ -616,6 +625,7 @@ static const struct verb {
     {"part", v_part, FAILS},
     {"join", v_join, FAILS},
     {"compare", v_compare, 0},
+    {"distinct", v_distinct, 0},
     {"clear", v_clear, 0},
     {"seal", v_seal, FAILS},
     {"probability", v_probability, 0},
