@@ -7,7 +7,7 @@
  *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
  *   request.c  a command as bytes           nodes.c   the servers: redirects, the table of slots
  *   set.c      the facts of a set, shards   batch.c   many items at a time
- *   plan.c     TAMIS.CREATE for a shard
+ *   plan.c     TAMIS.CREATE for a shard     card.c    the number of distinct items
  *
  * Nothing here prints; cluster_why returns the reason for a failure. All calls must come from one
  * thread. */
@@ -15,6 +15,7 @@
 #define TAMIS_CLUSTER_H
 
 #include <tamis/count.h>
+#include <tamis/distinct.h>
 #include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
@@ -110,6 +111,12 @@ bool cluster_set_rotate(struct cluster_set *s, uint64_t epoch);
  * when memory runs out. With an older module the hash is 0, and counts are as those of a batch. */
 bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
                      bool (*heavy)(void *ctx, const tamis_heavy *h));
+
+/* Estimates the number of distinct items in the union of n sets, n > 0, by TAMIS.CARD. All sets
+ * must be of one cluster handle and have the same number of shards. *out gets the sum over the
+ * shards, its 99 % confidence interval, in which the independent errors of the shards partly
+ * cancel, and as `error` the relative standard error that this interval implies. */
+bool cluster_sets_card(struct cluster_set *const *sets, unsigned n, tamis_cardinality *out);
 
 /* --- Many items at a time --------------------------------------------------------------------- */
 

@@ -284,7 +284,7 @@ static struct made build(const struct args *a, const tamis_options *o, const tam
     struct made m = {NULL, TAMIS_AUTO, 0};
     uint64_t count = a->plan.items, never;
     const bool twice = a->n_words > 0 && lines_total_bytes(a->words, a->n_words) > 0;
-    const bool grows = plan->kind == TAMIS_GROWING;
+    const bool grows = plan->kind == TAMIS_GROWING || plans_distinct(plan);
     bool good = count_never(a, &never);
     if (good && count == 0 && twice && !grows)
         good = lines_count(&a->lines, a->words, a->n_words, &count);

@@ -149,7 +149,11 @@ static bool open_set(struct check *c)
     if (c->has_patterns) return open_patterns(c);
     c->t = open_any_filter(a, a->words[0], 0, &c->foreign);
     if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
-    if (!check_hashable(c->t, a->words[0]) || !has_no_foreign_options(a)) return false;
+    if (!check_hashable(c->t, a->words[0]) || !has_no_foreign_options(a) ||
+        !check_not_distinct(c->t, a->words[0],
+                            "which does not know its lines; 'tamis distinct' prints how many it "
+                            "has, and 'tamis build' makes a filter that can be checked"))
+        return false;
     /* tamis_info reads all cells; --json needs it anyway, and reports the same facts. */
     c->has_facts = (a->json || may_need_warning(c->t)) && tamis_info(c->t, &c->facts) == TAMIS_OK;
     if (c->has_facts) warn_if_overfull(&c->facts, shown(a->words[0]));

@@ -13,6 +13,8 @@ static int convert_ours(const struct args *a, const tamis *t)
                         "its bits were not set with the hash of %s; build the filter from the keys "
                         "with 'tamis build --to %s'",
                         a->foreign.to, a->foreign.to);
+    if (!check_not_distinct(t, a->words[0], "which cannot be converted to another kind"))
+        return EXIT_ERROR;
     const uint32_t kind = tamis_kind_named(a->foreign.to);
     if (kind == TAMIS_AUTO)
         return complain(NULL, "--to: unknown kind or format '%s'", a->foreign.to);

@@ -91,7 +91,10 @@ int run_freq(const struct args *a)
     if (!check_freq(a)) return EXIT_ERROR;
     struct asking q = {.a = a, .t = open_filter(a, a->words[0], 0)};
     if (q.t == NULL) return EXIT_ERROR;
-    bool good = check_hashable(q.t, a->words[0]);
+    bool good = check_hashable(q.t, a->words[0]) &&
+                check_not_distinct(q.t, a->words[0],
+                                   "which counts distinct lines together ('tamis distinct'); make "
+                                   "a sketch that counts each line with 'tamis count'");
     if (good && a->n_words == 1) good = ask_lines(&q);
     for (int i = 1; i < a->n_words && good; i++) {
         const tamis_bytes item = {a->words[i], strlen(a->words[i])};

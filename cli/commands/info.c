@@ -50,6 +50,25 @@ static void json_weights(const tamis_facts *f)
     json_integer("list_floor", f->list_floor);
 }
 
+static bool is_exact_number(const tamis_facts *f)
+{
+    return f->items_low >= f->items_high;
+}
+
+static void json_distinct(const tamis_facts *f)
+{
+    if (f->generations != 0) {
+        json_text("inner", tamis_kind_name(f->inner_kind));
+        json_count("generations", f->generations);
+    }
+    json_number("distinct", round(f->items_estimate));
+    json_number("lower", floor(f->items_low));
+    json_number("upper", ceil(f->items_high));
+    json_number("confidence", is_exact_number(f) ? 1 : 0.99);
+    json_bool("exact", is_exact_number(f));
+    json_number("error", f->error);
+}
+
 void json_bound(const tamis_facts *f)
 {
     json_number("items_by_bits", f->items_estimate);
@@ -89,7 +108,9 @@ static void print_facts_json(const char *path, const tamis_facts *f)
     json_open('{');
     json_text("file", path);
     json_text("kind", tamis_kind_name(f->kind));
-    if (counts)
+    if (is_distinct(f))
+        json_distinct(f);
+    else if (counts)
         json_weights(f);
     else
         json_items(f);
@@ -240,8 +261,46 @@ static void print_weights(const char *path, const tamis_facts *f)
     print_hash(f);
 }
 
+/* A sketch that is not a window keeps the hashes of few keys instead of registers. */
+static void print_registers(const tamis_facts *f)
+{
+    if (f->generations == 0 && f->cell_bits == 64)
+        printf("  cells     a hash of each line, up to %s lines; then m = %s registers\n",
+               grouped(exact_until(f->m)), grouped(f->m));
+    else
+        printf("  cells     %.1f %% in use; m = %s registers of 32 bits\n", 100 * f->fill,
+               grouped(f->m));
+}
+
+static void print_distinct_sketch(const char *path, const tamis_facts *f)
+{
+    if (f->generations != 0)
+        printf("%s: window of %u generations, each a distinct sketch", path, f->generations);
+    else
+        printf("%s: distinct sketch", path);
+    printf("%s\n", f->sealed ? ", sealed" : "");
+    if (is_exact_number(f))
+        printf("  distinct  %s, exactly\n", grouped_real(f->items_low));
+    else if (!isfinite(f->items_high))
+        printf("  distinct  more than %s; it is too full for an upper bound\n",
+               grouped_real(floor(f->items_low)));
+    else
+        printf("  distinct  about %s, with 99 %% certainty %s to %s\n",
+               grouped_real(round(f->items_estimate)), grouped_real(floor(f->items_low)),
+               grouped_real(ceil(f->items_high)));
+    printf("  error     %.2g %% standard error of an estimate\n", 100 * f->error);
+    printf("  size      %s bytes\n", grouped(f->bytes));
+    print_registers(f);
+    print_epoch(f);
+    print_hash(f);
+}
+
 static void print_facts(const char *path, const tamis_facts *f)
 {
+    if (is_distinct(f)) {
+        print_distinct_sketch(path, f);
+        return;
+    }
     if (is_sketch(f)) {
         print_weights(path, f);
         return;

@@ -1,3 +1,4 @@
+#include "../filters/filter.h"
 #include "../filters/request.h"
 #include "../frame/commands.h"
 #include "../frame/json.h"
@@ -98,6 +99,43 @@ static void print_rows(const struct args *a, const struct solved *rows, size_t n
     }
 }
 
+/* --kind distinct, or a window of distinct sketches. */
+static int plan_distinct(const struct args *a, tamis_plan *p)
+{
+    tamis_error why;
+    const bool window = p->kind == TAMIS_WINDOW;
+    if (a->picture.plot || a->picture.svg != NULL)
+        return complain(NULL, "plan: there are pictures only of filters");
+    if (p->error == 0 && p->bytes == 0 && p->m == 0 && p->items == 0 && p->fpr == 0)
+        return complain(NULL, "plan: --%s distinct requires --error or --bytes",
+                        window ? "inner" : "kind");
+    if (tamis_solve(p, NULL, &why) != TAMIS_OK) return complain(NULL, "plan: %s", why.text);
+    const uint64_t exact = window ? 0 : exact_until(p->m);
+    if (a->json) {
+        json_open('[');
+        json_open('{');
+        json_text("kind", tamis_kind_name(p->kind));
+        if (window) json_text("inner", tamis_kind_name(p->inner_kind));
+        if (window) json_count("generations", p->generations);
+        json_count("bytes", p->bytes);
+        json_number("error", p->error);
+        json_count("exact_until", exact);
+        json_count("m", p->m);
+        json_close('}');
+        json_close(']');
+        putchar('\n');
+        return finish_output(EXIT_FOUND);
+    }
+    char error[32];
+    snprintf(error, sizeof error, "%.2g %%", 100 * p->error);
+    printf("%-12s %15s %9s %12s  %s\n", "kind", "bytes", "error", "exact up to", "m");
+    printf("%-12s %15s %9s %12s  %s\n", tamis_kind_name(p->kind), grouped(p->bytes), error,
+           grouped(exact), grouped(p->m));
+    printf("error: relative standard error of an estimate; 99 %% are off by less than %.2g %%\n",
+           257.6 * p->error);
+    return finish_output(EXIT_FOUND);
+}
+
 int run_plan(const struct args *a)
 {
     tamis_plan asked;
@@ -109,6 +147,7 @@ int run_plan(const struct args *a)
             NULL,
             "plan: unexpected argument '%s'; give numbers with options, for example --items 1M",
             a->words[0]);
+    if (plans_distinct(&asked)) return plan_distinct(a, &asked);
     if (a->json && a->picture.plot)
         return complain(NULL, "plan: --plot and --json cannot be combined");
     const bool all = a->plan.kind == NULL && !a->plan.for_transfer;

@@ -84,7 +84,11 @@ int run_remove(const struct args *a)
     tamis_error why;
     if (t == NULL) return EXIT_ERROR;
     int status = EXIT_ERROR;
-    const bool hashable = check_hashable(t, path);
+    const bool hashable =
+        check_hashable(t, path) &&
+        check_not_distinct(t, path,
+                           "from which no line can be removed; a window forgets old lines: 'tamis "
+                           "distinct --generations N -o FILE'");
     if (hashable && tamis_remove_hashes(t, NULL, 0, NULL, &why) != TAMIS_OK)
         complain(path, "%s", reason_of(&why)); /* before any line is read */
     else if (hashable)

@@ -34,7 +34,12 @@ static int rotate(const struct args *a, const char *path, uint64_t epoch, uint32
     const bool done = t != NULL && is_at(t, epoch);
     if (t != NULL &&
         (epoch != 0 ? tamis_rotate_to(t, epoch, &why) : tamis_rotate(t, &why)) != TAMIS_OK)
-        status = complain(path, "%s", reason_of(&why));
+        status = why.status != TAMIS_EUNSUPPORTED ||
+                         check_not_distinct(t, path,
+                                            "which has no generations; make a window of them with "
+                                            "'tamis distinct --generations N -o FILE'")
+                     ? complain(path, "%s", reason_of(&why))
+                     : EXIT_ERROR;
     if (status == EXIT_FOUND && !done && (flags & TAMIS_UPDATE) != 0)
         status = save_filter(t, path, true);
     tamis_close(t);

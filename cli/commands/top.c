@@ -14,11 +14,9 @@
 #include <tamis/count.h>
 #include <tamis/inspect.h>
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_MOST 10u
@@ -177,20 +175,6 @@ static bool count_lines(struct job *j)
 
 /* --- The sketch ------------------------------------------------------------------------------- */
 
-/* Whether a file is an image, by its first bytes. */
-static bool is_image(const char *path)
-{
-    uint8_t begin[IMAGE_MAGIC_BYTES];
-    struct stat st;
-    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const bool same =
-        read(fd, begin, sizeof begin) == sizeof begin && is_image_begin(begin, sizeof begin);
-    close(fd);
-    return same;
-}
-
 static bool open_kept(struct job *j, const char *path)
 {
     const struct args *a = j->a;
@@ -205,6 +189,10 @@ static bool open_kept(struct job *j, const char *path)
     if (j->t == NULL || tamis_stat(j->t, &f) != TAMIS_OK) return false;
     j->kept = true;
     if (f.entries != 0) return true;
+    if (!check_not_distinct(j->t, path,
+                            "which keeps no list of lines; 'tamis distinct' prints how many it "
+                            "has, and 'tamis top -o' makes a sketch with a list"))
+        return false;
     complain(path,
              "its kind (%s%s) keeps no list of lines; make a sketch that does with 'tamis top -o' "
              "or 'tamis count --kind top'",
@@ -244,7 +232,7 @@ static const char *image_among(const struct args *a)
 {
     const char *only = a->n_words == 0 ? "-" : a->words[0];
     for (int i = 0; i < a->n_words && !a->lines.raw; i++)
-        if (is_image(a->words[i])) return a->words[i];
+        if (is_image_file(a->words[i])) return a->words[i];
     /* With --live the first line is not waited for. */
     const bool look = a->n_words <= 1 && !a->lines.raw && !a->top.live && is_stream(only);
     return look && input_begins(only, TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES) ? only : NULL;

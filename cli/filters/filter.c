@@ -42,6 +42,29 @@ bool is_image_begin(const void *bytes, size_t n)
     return n >= IMAGE_MAGIC_BYTES && memcmp(bytes, TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES) == 0;
 }
 
+static bool begins_file(const char *path, const char *magic)
+{
+    uint8_t begin[IMAGE_MAGIC_BYTES];
+    struct stat st;
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool same =
+        read(fd, begin, sizeof begin) == sizeof begin && memcmp(begin, magic, sizeof begin) == 0;
+    close(fd);
+    return same;
+}
+
+bool is_image_file(const char *path)
+{
+    return begins_file(path, TAMIS_IMAGE_MAGIC);
+}
+
+bool is_packed_file(const char *path)
+{
+    return begins_file(path, PACKED_MAGIC);
+}
+
 /* The bytes that came by a pipe; NULL: there are none. */
 struct arrived {
     uint8_t *bytes;
@@ -465,8 +488,12 @@ const char *reason_of(const tamis_error *why)
 {
     static char text[sizeof why->text + 60];
     if (why->better_kind == TAMIS_AUTO) return why->text;
-    snprintf(text, sizeof text, "%s: tamis %s --kind %s", why->text,
-             why->better_kind >= KIND_END ? "count" : "build", tamis_kind_name(why->better_kind));
+    if (why->better_kind == TAMIS_DISTINCT)
+        snprintf(text, sizeof text, "%s: tamis distinct -o", why->text);
+    else
+        snprintf(text, sizeof text, "%s: tamis %s --kind %s", why->text,
+                 why->better_kind >= KIND_END ? "count" : "build",
+                 tamis_kind_name(why->better_kind));
     return text;
 }
 
@@ -491,6 +518,25 @@ bool is_sealed_kind(uint32_t kind)
 bool is_sketch(const tamis_facts *f)
 {
     return f->kind >= KIND_END || f->generations != 0;
+}
+
+bool is_distinct(const tamis_facts *f)
+{
+    return f->kind == TAMIS_DISTINCT || (f->generations != 0 && f->inner_kind == TAMIS_DISTINCT);
+}
+
+bool check_not_distinct(const tamis *t, const char *path, const char *reason)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_stat(t, &f) != TAMIS_OK || !is_distinct(&f)) return true;
+    complain(shown(path), "is a %sdistinct sketch%s, %s", f.generations != 0 ? "window of " : "",
+             f.generations != 0 ? "es" : "", reason);
+    return false;
+}
+
+uint64_t exact_until(uint64_t m)
+{
+    return m / 2 < 2048 ? m / 2 : 2048;
 }
 
 void warn_if_saturated(const tamis_facts *f, const char *path)

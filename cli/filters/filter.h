@@ -11,7 +11,12 @@
 
 /* Whether these are the first bytes of an image. */
 #define IMAGE_MAGIC_BYTES (sizeof TAMIS_IMAGE_MAGIC - 1)
+/* The first bytes of a packed filter, which are as many. */
+#define PACKED_MAGIC "\x89TAMPK\r\n"
 bool is_image_begin(const void *bytes, size_t n);
+/* Whether a regular file begins with them, or with those of a packed filter. */
+bool is_image_file(const char *path);
+bool is_packed_file(const char *path);
 /* Whether two paths lead to the same file. */
 bool same_file(const char *a, const char *b);
 /* How messages name a filter: "standard input" for "-". */
@@ -39,6 +44,12 @@ unsigned threads_from(const struct work_args *w);
 bool is_sealed_kind(uint32_t kind);
 /* Whether this is a sketch or a window of sketches. */
 bool is_sketch(const tamis_facts *f);
+/* Whether it counts distinct keys: a distinct sketch, or a window of them. */
+bool is_distinct(const tamis_facts *f);
+/* False after the message "is a distinct sketch, REASON" if it is one, or a window of them. */
+bool check_not_distinct(const tamis *t, const char *path, const char *reason);
+/* How many keys a distinct sketch with m registers counts exactly: see <tamis/distinct.h>. */
+uint64_t exact_until(uint64_t m);
 /* Warns when counters of a sketch are saturated. */
 void warn_if_saturated(const tamis_facts *f, const char *path);
 /* The reason of the library. If another kind has the operation, the command that makes one is named

@@ -83,9 +83,10 @@ static bool knows_new_lines(uint32_t kind)
 static void complain_of_kind(const char *path, uint32_t kind)
 {
     complain(path,
-             "%sa %s filter does not report which lines are new; use blocked, bloom, partitioned "
-             "or growing, or --window",
-             path == NULL ? "uniq: " : "", tamis_kind_name(kind));
+             "%sa %s %s does not report which lines are new; use blocked, bloom, partitioned or "
+             "growing, or --window",
+             path == NULL ? "uniq: " : "", tamis_kind_name(kind),
+             kind < KIND_END ? "filter" : "sketch");
 }
 
 /* The plan that the options ask for; false after a message. */

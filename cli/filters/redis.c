@@ -22,7 +22,8 @@ static const struct {
 } takes_filters[] = {{"add", false},    {"remove", false}, {"rotate", true}, {"compact", false},
                      {"check", false},  {"freq", false},   {"top", false},   {"merge", true},
                      {"compare", true}, {"info", true},    {"verify", true}, {"explain cost", true},
-                     {"convert", true}, {"pack", true},    {"unpack", true}, {"release", true}};
+                     {"convert", true}, {"pack", true},    {"unpack", true}, {"release", true},
+                     {"distinct", true}};
 
 bool names_redis(const struct args *a)
 {
@@ -94,10 +95,10 @@ int run_redis(const struct args *a)
     static const struct {
         const char *name;
         int (*run)(const struct args *a);
-    } can[] = {{"build", remote_build}, {"count", remote_count}, {"add", remote_add},
-               {"check", remote_check}, {"freq", remote_freq},   {"remove", remote_remove},
-               {"merge", remote_merge}, {"info", remote_info},   {"rotate", remote_rotate},
-               {"top", remote_top}};
+    } can[] = {{"build", remote_build}, {"count", remote_count},      {"add", remote_add},
+               {"check", remote_check}, {"freq", remote_freq},        {"remove", remote_remove},
+               {"merge", remote_merge}, {"info", remote_info},        {"rotate", remote_rotate},
+               {"top", remote_top},     {"distinct", remote_distinct}};
     for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
         if (strcmp(can[i].name, a->command->name) != 0) continue;
         const char *wrong = wrong_for_redis(a);

@@ -26,7 +26,7 @@ static void list_kinds(uint32_t from, uint32_t to, char *out, size_t room)
                                      tamis_kind_name(kind));
 }
 
-/* The filter of that name; `without` if there is no name. False after a message. */
+/* The filter of that name, or distinct; `without` if there is no name. False after a message. */
 static bool kind_from(const char *option, const char *name, uint32_t without, uint32_t *out)
 {
     char known[200];
@@ -34,6 +34,7 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     if (name == NULL) return true;
     *out = tamis_kind_named(name);
     if ((*out != TAMIS_AUTO && *out < KIND_END) || strcmp(name, "auto") == 0) return true;
+    if (*out == TAMIS_DISTINCT) return true;
     if (*out >= KIND_END) {
         complain(NULL, "--%s: %s is a sketch; make it with 'tamis count'", option, name);
         return false;
@@ -41,12 +42,14 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     struct guess g = {.word = name, .length = strlen(name)};
     for (uint32_t kind = 1; kind < KIND_END; kind++)
         if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
+    consider(&g, tamis_kind_name(TAMIS_DISTINCT));
     if (g.best != NULL) {
         complain(NULL, "--%s: unknown kind '%s'%s", option, name, did_you_mean(&g, ""));
         return false;
     }
     list_kinds(1, KIND_END, known, sizeof known);
-    complain(NULL, "--%s: unknown kind '%s'; the kinds are %s, and auto", option, name, known);
+    complain(NULL, "--%s: unknown kind '%s'; the kinds are %s, %s, and auto", option, name, known,
+             tamis_kind_name(TAMIS_DISTINCT));
     return false;
 }
 
@@ -84,6 +87,12 @@ static uint32_t usual_kind(const struct plan_args *a)
     return a->for_transfer ? TAMIS_BLOOM : TAMIS_BLOCKED;
 }
 
+bool plans_distinct(const tamis_plan *p)
+{
+    return p->kind == TAMIS_DISTINCT ||
+           (p->kind == TAMIS_WINDOW && p->inner_kind == TAMIS_DISTINCT);
+}
+
 bool plan_from(const struct plan_args *a, tamis_plan *out)
 {
     const tamis_plan p = {
@@ -91,6 +100,7 @@ bool plan_from(const struct plan_args *a, tamis_plan *out)
         .items = a->items,
         .fpr = a->fpr,
         .bytes = a->bytes,
+        .error = a->error,
         .seed = a->seed,
         .m = a->m,
         .k = limited(a->k),
@@ -113,7 +123,10 @@ bool plan_from(const struct plan_args *a, tamis_plan *out)
                  tamis_kind_name(out->kind) != NULL ? tamis_kind_name(out->kind) : "blocked");
         return false;
     }
-    return kind_from("inner", a->inner, 0, &out->inner_kind);
+    if (!kind_from("inner", a->inner, 0, &out->inner_kind)) return false;
+    if (a->error == 0 || plans_distinct(out)) return true;
+    complain(NULL, "--error requires --kind distinct; a filter has a rate, --fpr");
+    return false;
 }
 
 /* The sketch of that name. False after a message. */
@@ -122,11 +135,16 @@ static bool sketch_kind_from(const char *option, const char *name, uint32_t *out
     char known[200];
     struct guess g = {.word = name, .length = strlen(name)};
     *out = tamis_kind_named(name);
-    if (*out >= KIND_END) return true;
-    for (uint32_t kind = KIND_END; kind < 2 * KIND_END; kind++)
+    if (*out >= KIND_END && *out < COUNT_KIND_END) return true;
+    for (uint32_t kind = KIND_END; kind < COUNT_KIND_END; kind++)
         if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
-    list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
-    if (*out != TAMIS_AUTO)
+    list_kinds(KIND_END, COUNT_KIND_END, known, sizeof known);
+    if (*out == TAMIS_DISTINCT)
+        complain(NULL,
+                 "--%s: a distinct sketch does not count each line; make it with 'tamis distinct "
+                 "-o'. The sketches that do are %s",
+                 option, known);
+    else if (*out != TAMIS_AUTO)
         complain(NULL,
                  "--%s: a %s filter does not count; make it with 'tamis build'. "
                  "The sketches are %s",
@@ -180,6 +198,10 @@ void plan_for_lines(const struct plan_args *a, uint64_t lines, uint64_t never, t
 {
     const bool is_window = p->kind == TAMIS_WINDOW;
     const bool has_size = (a->bytes != 0 || a->m != 0) && p->kind != TAMIS_GROWING;
+    if (plans_distinct(p)) {
+        if (p->bytes == 0 && p->m == 0 && p->error == 0) p->m = USUAL_REGISTERS;
+        return;
+    }
     p->items = lines > 0 || p->kind == TAMIS_GROWING ? lines : 1;
     if (is_window && p->generations == 0) p->generations = USUAL_GENERATIONS;
     /* All the lines go to one generation. The others are for as many lines that come later. */

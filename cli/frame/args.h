@@ -29,8 +29,8 @@ struct plan_args {
 /* How the input becomes lines and keys (input/lines.h, input/fields.h). */
 struct line_args {
     bool nul, raw;
-    uint64_t field, weight_field, list_field; /* from 1 */
-    int delimiter;                            /* a byte, or BLANKS (input/fields.h) */
+    uint64_t field, weight_field, list_field, group_field; /* from 1 */
+    int delimiter;                                         /* a byte, or BLANKS (input/fields.h) */
 };
 
 /* What the work may take. */
@@ -141,6 +141,7 @@ struct args {
     struct uniq_args uniq;
     struct rotate_args rotate;
     struct top_args top;
+    bool interval; /* distinct */
     struct release_args release;
     struct picture_args picture;
     struct cost_args cost;

@@ -1,8 +1,7 @@
 /* One table of options and one of commands; parsing (options.c), --help and the manual page
- * (manual.c) all come from them. */
+ * (manual.c) all come from them. own_options.c has the exceptions of commands. */
 #include "options.h"
 
-#define AT(field) offsetof(struct args, field)
 const struct option options[] = {
     {'n', "items", "N", COUNT, AT(plan.items),
      "expected number of distinct items (1000000, 1M, 1e6)"},
@@ -13,11 +12,12 @@ const struct option options[] = {
      "kind of filter (default: blocked). Lines can be added: blocked, bloom, partitioned. Lines "
      "can also be removed: counting, cuckoo, pair. Grows with its lines: growing. Forgets old "
      "lines: window. Sealed, so it never changes, and smallest: ribbon, fuse, exact. auto chooses "
-     "blocked or bloom. 'tamis help kinds' compares them"},
+     "blocked or bloom. A sketch that counts distinct lines: distinct. 'tamis help kinds' compares "
+     "them"},
     {0, "inner", "KIND", TEXT, AT(plan.inner),
-     "kind of the filters inside a window or a pair: blocked (default), bloom or partitioned. For "
-     "a counting filter, the layout of its counters: bloom (default) or blocked, with one cache "
-     "line for each key"},
+     "kind of the filters inside a window or a pair: blocked (default), bloom or partitioned, and "
+     "for a window also distinct. For a counting filter, the layout of its counters: bloom "
+     "(default) or blocked, with one cache line for each key"},
     {0, "error", "E", RATE, AT(plan.error),
      "largest error of a count, except with probability --delta (for example 1e-4). count-min: "
      "counts are too high by at most E times the total weight of all lines. count-sketch: counts "
@@ -102,6 +102,12 @@ const struct option options[] = {
     {'t', "delimiter", "C", DELIMITER, AT(lines.delimiter),
      "what separates fields: one byte (default: a tab), or blanks, for any number of spaces and "
      "tabs, as in awk"},
+    {0, "by", "N", COUNT, AT(lines.group_field),
+     "count the distinct lines of each group separately; field N of a line, counted from 1, is its "
+     "group. Lines with fewer fields are skipped; their number is printed on standard error"},
+    {0, "interval", NULL, FLAG, AT(interval),
+     "also print the 99 % confidence interval: the number, a tab, and LOWER..UPPER. If the number "
+     "is exact, both are equal to it"},
     {0, "list-field", "N", COUNT, AT(lines.list_field),
      "use only field N of each line of the list that -f or --confirm names"},
     {0, "weight-field", "N", COUNT, AT(lines.weight_field),
@@ -212,120 +218,6 @@ const struct option options[] = {
 };
 const size_t n_options = sizeof options / sizeof *options;
 
-const struct own_option own_options[] = {
-    {"plan",
-     {0, "kind", "KIND", TEXT, AT(plan.kind),
-      "only this kind: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, "
-      "fuse, ribbon or exact; auto chooses blocked or bloom (default: all)"}},
-    {"plan", {0, "plot", NULL, FLAG, AT(picture.plot), "also draw the bits per item of each kind"}},
-    {"plan",
-     {'f', "force", NULL, FLAG, AT(output.force), "replace the file of --svg if it exists"}},
-    {"uniq",
-     {0, "kind", "KIND", TEXT, AT(plan.kind),
-      "kind of filter: growing (default), blocked, bloom or partitioned; auto chooses blocked "
-      "or bloom (default with --bytes)"}},
-    {"count",
-     {0, "kind", "KIND", TEXT, AT(plan.kind),
-      "kind of sketch: tally (default), signed-tally (weights of either sign), count-min "
-      "(default with --error), count-sketch, top (keeps the most frequent lines), or window "
-      "(forgets old lines). 'tamis help kinds' compares them"}},
-    {"count",
-     {0, "inner", "KIND", TEXT, AT(plan.inner),
-      "kind of each generation of a window (default tally)"}},
-    {"count",
-     {0, "counter-bits", "N", COUNT, AT(plan.counter_bits),
-      "bits of each counter of count-min or count-sketch: 32 (default) or 64"}},
-    {"count",
-     {0, "m", "M", COUNT, AT(plan.m),
-      "number of counters: in each row (count-min, count-sketch), or in all, a multiple of 56 "
-      "(other kinds)"}},
-    {"count",
-     {0, "k", "K", COUNT, AT(plan.k),
-      "number of rows of counters (count-min: default 4; "
-      "count-sketch: default 5)"}},
-    {"explain", {0, "m", "M", COUNT, AT(plan.m), "bits in each row (default 16)"}},
-    {"explain", {0, "k", "K", COUNT, AT(plan.k), "number of rows (default 3)"}},
-    {"count,top",
-     {'b', "bytes", "B", COUNT, AT(plan.bytes),
-      "size of the sketch in bytes (2000000, 2MB; default 1MiB)"}},
-    {"uniq",
-     {'b', "bytes", "B", COUNT, AT(plan.bytes),
-      "size of the filter in bytes; it then does not grow (2000000, 2MB, 2MiB)"}},
-    {"check", /* grep's -b is another option */
-     {0, "bytes", "B", COUNT, AT(plan.bytes),
-      "with -f: keep the list in memory only as a filter "
-      "of this size"}},
-    {"check",
-     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
-      "with -f: keep the list in memory only as a filter with this false-positive rate"}},
-    {"build",
-     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
-      "false-positive rate (0.01, 1%, 1/100; default 1%, unless --bytes is given)"}},
-    {"uniq",
-     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
-      "rate at which new lines may be dropped (default 0.0001%)"}},
-    {"explain cost",
-     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
-      "false-positive rate of the filter (default: that of FILTER, or of the lectures' filter)"}},
-    {"explain cost",
-     {'n', "items", "N", COUNT, AT(plan.items),
-      "number of items in the set (default: that of FILTER, or 5000000)"}},
-    {"explain cost",
-     {0, "confirm", "TIME", SECONDS, AT(cost.confirm_time),
-      "time of one lookup in the whole set (default 500ms)"}},
-    {"uniq",
-     {'v', "invert", NULL, FLAG, AT(select.invert),
-      "print the repeated lines instead: every occurrence of a line except the first"}},
-    {"check", {0, "help", NULL, FLAG, AT(help), "print this text"}}, /* so is grep's -h */
-    {"check",
-     {0, "memory", "SIZE", COUNT, AT(work.memory),
-      "with --confirm and a file of lines: memory for the maybes that have not been looked up yet "
-      "(default 256MiB). The file is read each time that this memory is full"}},
-    {"build",
-     {0, "to", "FORMAT", TEXT, AT(foreign.to),
-      "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "
-      "chunks, concatenated), redisbloom-dump (for RESTORE), guava"}},
-    {"guard build",
-     {0, "never", "FILE", TEXTS, AT(plan.never),
-      "a list of good URLs, which are never reported as bad. May be repeated"}},
-    {"guard serve",
-     {0, "timeout", "TIME", SECONDS, AT(guard.timeout),
-      "how long a client may be silent (default 10s)"}},
-    {"build,add,compact,merge,check",
-     {'q', "quiet", NULL, FLAG, AT(quiet),
-      "print no results and no progress. Errors are still printed, and so is a warning if the "
-      "filter is overfull or its hashes are not uniform"}},
-    {"count",
-     {'q', "quiet", NULL, FLAG, AT(quiet),
-      "print no results and no progress. Errors are still printed, and so is a warning if the "
-      "hashes are not uniform"}},
-    {"rotate",
-     {0, "to", "EPOCH", COUNT, AT(rotate.to),
-      "like --every, with an epoch of your own: a number that grows by 1 whenever a generation is "
-      "due"}},
-    {"remove,rotate,merge",
-     {0, "wait", "N", COUNT, AT(redis.replicas),
-      "redis://: finish when N replicas have confirmed the change"}},
-};
-const size_t n_own_options = sizeof own_options / sizeof *own_options;
-
-const struct refused_option refused_options[] = {
-    {"build,add,remove,compact,check,count,freq,top", "-d", "is no longer the delimiter: use -t"},
-    {"uniq", "-d", "is no longer the delimiter: use -t; -v prints the repeated lines"},
-    {"top", "-k", "is no longer the number of lines: use -n"},
-    {"plan,build", "-k", "is no longer the kind: use --kind; --k is the number of probes"},
-    {"uniq,count", "-k", "is no longer the kind: use --kind"},
-    {"check", "-b", "is no longer the size: use --bytes"},
-    {"check", "-h", "is no longer the help: use --help; file names are printed only with -H"},
-    {"uniq", "-c",
-     "no longer prints the number of lines: use --total; 'tamis top' counts each line"},
-    {"uniq", "--count",
-     "no longer prints the number of lines: use --total; 'tamis top' counts each line"},
-    {"uniq", "-D", "no longer prints the repeated lines: use -v"},
-    {"uniq", "--repeated", "no longer prints the repeated lines: use --invert"},
-};
-const size_t n_refused_options = sizeof refused_options / sizeof *refused_options;
-
 const struct command commands[] = {
     {"plan", "", "compute sizes and false-positive rates before building",
      "Give two of --items, --fpr and --bytes. plan computes the third for every kind of filter and "
@@ -335,10 +227,12 @@ const struct command commands[] = {
      "\n"
      "Beside the bits per item (bits), plan prints the lower bound that no structure can beat at "
      "that rate (bound), and the ratio of the two. k is the number of probes per key, and m the "
-     "number of bits, counters or slots. plan knows no sketches, because you choose their size: "
-     "see 'tamis help kinds'.",
+     "number of bits, counters or slots.\n"
+     "\n"
+     "--kind distinct plans a sketch of distinct lines by --error, --bytes or both. plan knows no "
+     "other sketches, because you choose their size: see 'tamis help kinds'.",
      "tamis plan --items 1000000 --bytes 2000000",
-     "items fpr bytes kind never-items inner counter-bits generations turning compact "
+     "items fpr bytes error kind never-items inner counter-bits generations turning compact "
      "for-transfer m k plot svg force json",
      0, run_plan},
     {"build", "-o OUT [FILE...]", "build a filter from lines",
@@ -359,7 +253,7 @@ const struct command commands[] = {
      "set at a Redis server, or spread over the masters of a Redis Cluster: see 'tamis help "
      "redis'.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
-     "items fpr bytes kind static never inner counter-bits generations turning compact "
+     "items fpr bytes error kind static never inner counter-bits generations turning compact "
      "for-transfer m k seed encoding key-file strict overfill to type output force field delimiter "
      "null "
      "raw threads memory temp shards wait ack timeout quiet",
@@ -521,10 +415,49 @@ const struct command commands[] = {
      "number min bytes field delimiter weight-field live json output force seed key-file null "
      "raw threads timeout quiet",
      0, run_top},
+    {"distinct", "[FILE... | SKETCH...]", "count distinct lines",
+     "  tamis distinct FILE               how many distinct lines\n"
+     "  tamis distinct --by 1 FILE        how many for each value of field 1\n"
+     "  tamis distinct A.tamis B.tamis    how many in the union of sketches\n"
+     "\n"
+     "Reads the files, or standard input, and prints how many distinct lines they have, as sort -u "
+     "| wc -l does, in one pass and with a sketch of 64 KiB. Up to 2,048 distinct lines the number "
+     "is exact. Beyond that it is an estimate with a relative standard error of 0.27 %: two thirds "
+     "of all estimates are off by less, and 99 % by less than 0.7 %. --error and --bytes make "
+     "other sketches, from 320 bytes up. Smaller sketches are exact up to half the number of their "
+     "registers: with --error 1% up to 1,024. Exit status 0, also for empty input, or 2 on an "
+     "error.\n"
+     "\n"
+     "-o also saves the sketch. If that fails, the number has already been printed, and the exit "
+     "status is 2. 'tamis distinct SKETCH...' prints the number of distinct lines in all sketches "
+     "together. 'tamis add' adds lines to a sketch, 'tamis merge' unites sketches, and 'tamis "
+     "compare' estimates how many lines two sketches have in common. With --generations, the "
+     "sketch is a window, which forgets old lines: 'tamis rotate' drops its oldest generation. "
+     "Filters of kind bloom, partitioned, blocked, counting and growing are accepted as sketches, "
+     "too.\n"
+     "\n"
+     "--by counts the distinct lines of each group; it replaces sort -u | cut | uniq -c | sort "
+     "-rn. Each line of output is a number, a tab and a group. The groups with most distinct lines "
+     "come first, and groups with equal numbers are in the order of their bytes. With --field, the "
+     "distinct values of that field are counted in each group. Numbers up to 2,048 are exact, and "
+     "larger ones have an error of 0.54 %, unless --error or --bytes is given. All groups are kept "
+     "in memory, up to --memory. If that is too small, distinct prints no number and fails.\n"
+     "\n"
+     "--json prints the members distinct, lower, upper, confidence, error, exact, lines, skipped "
+     "and bytes. lines does not include the skipped lines. Both are null for sketches, which do "
+     "not record them. When lines are counted, distinct and upper are at most lines; a saved "
+     "sketch does not know that limit, so its number may be higher. With --by, it prints an object "
+     "for each group, with the members group and lines, and at the end one with groups, lines, "
+     "skipped and bytes.",
+     "tamis distinct --field 1 -t ' ' access-urls.txt",
+     "by number interval error bytes field delimiter generations json output force seed encoding "
+     "key-file null raw threads memory shards wait timeout quiet",
+     0, run_distinct},
     {"merge", "-o OUT FILTER...", "make the union of filters, or the sum of sketches",
      "Filters of the same kind, shape and hash become one filter of all their items, bit for bit "
-     "the same as if it had been built from them. Sketches become one sketch of all their lines. "
-     "The result is written to the file given with -o. No secret key is needed.\n"
+     "the same as if it had been built from them. Sketches become one sketch of all their lines; "
+     "distinct sketches may differ in size, and the result has the smallest. The result is written "
+     "to the file given with -o. No secret key is needed.\n"
      "\n"
      "Plan each filter for the items of all of them together (tamis build --items), because the "
      "union must not be overfull. Up to twice the planned rate, merge prints a warning. Above "
@@ -535,12 +468,17 @@ const struct command commands[] = {
      "output force overfill wait timeout quiet", 1, run_merge},
     {"compare", "FILTER FILTER", "estimate how many items two filters have in common",
      "Estimates from the bits how many items each filter, their union and their intersection "
-     "have, and the Jaccard index, which is the share of all items that both contain. Each "
-     "estimate is printed with its 99 % confidence interval.\n"
+     "have, how many only one of them has, and the Jaccard index, which is the share of all items "
+     "that both contain. Each estimate is printed with its 99 % confidence interval. All intervals "
+     "below the first two hold together with 99 %, so they are wider than those of 'tamis "
+     "distinct'. A number that may be 0 is too small to estimate; then only its upper bound is "
+     "printed, and in --json it is "
+     "null.\n"
      "\n"
      "The filters must be bloom, partitioned, blocked or counting filters that could be merged: "
-     "of the same kind, shape and hash. No secret key is needed. The bigger the filters are for "
-     "their items, the narrower the intervals.",
+     "of the same kind, shape and hash; or distinct sketches with the same hash, which may differ "
+     "in size. No secret key is needed. The bigger the filters are for their items, the narrower "
+     "the intervals.",
      "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER",
      "change the kind or format of a filter, not its "

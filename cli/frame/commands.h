@@ -29,6 +29,7 @@ int run_uniq(const struct args *a);
 int run_count(const struct args *a);
 int run_freq(const struct args *a);
 int run_top(const struct args *a);
+int run_distinct(const struct args *a);
 int run_merge(const struct args *a);
 int run_compare(const struct args *a);
 int run_info(const struct args *a);

@@ -25,9 +25,10 @@ static const char *values_of(const struct command *c, const char *value)
     if (strcmp(c->name, "uniq") == 0) return "auto blocked bloom growing partitioned";
     const bool counts = strcmp(c->name, "count") == 0;
     strcpy(kinds, counts ? "window " : "auto ");
-    for (uint32_t kind = counts ? KIND_END : 1; kind < (counts ? 2 * KIND_END : KIND_END); kind++)
+    for (uint32_t kind = counts ? KIND_END : 1; kind < (counts ? COUNT_KIND_END : KIND_END); kind++)
         if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
             append_word(kinds, sizeof kinds, tamis_kind_name(kind));
+    if (!counts) append_word(kinds, sizeof kinds, tamis_kind_name(TAMIS_DISTINCT));
     return kinds;
 }
 

@@ -134,6 +134,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         [SECONDS] = "a time, like 0.5, 500ms, 30s or 5m",
         [POSITIVE] = "a number above 0, like 0.5 or 2"};
     const char *wanted = wanted_of[o->type];
+    if (strcmp(o->name, "error") == 0) wanted = "an error above 0 and at most 30%, like 1%";
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
     return false;
 }

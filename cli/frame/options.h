@@ -17,9 +17,10 @@ struct option {
 };
 extern const struct option options[];
 extern const size_t n_options;
+#define AT(field) offsetof(struct args, field)
 
-/* An option that a command redefines: with its own text, and with its own type and field if
- * needed. */
+/* An option that a command redefines (own_options.c): with its own text, and with its own type and
+ * field if needed. */
 struct own_option {
     const char *commands; /* names, separated by commas */
     struct option option;

@@ -6,7 +6,8 @@
 
 bool check_fields(const struct line_args *how)
 {
-    const bool fields = how->field != 0 || how->weight_field != 0 || how->list_field != 0;
+    const bool fields =
+        how->field != 0 || how->weight_field != 0 || how->list_field != 0 || how->group_field != 0;
     if (how->delimiter == 0 || fields) return true;
     complain(NULL, "--delimiter requires --field or --weight-field");
     return false;
@@ -16,7 +17,7 @@ struct line_args list_lines(const struct line_args *how)
 {
     struct line_args list = *how;
     list.field = how->list_field;
-    list.weight_field = 0;
+    list.weight_field = list.group_field = 0;
     return list;
 }
 

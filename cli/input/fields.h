@@ -1,6 +1,6 @@
-/* Which bytes of a line are its key and which are its weight, by --field, --delimiter,
- * --weight-field and --list-field. The reader of lines (lines.h) applies them; commands only check
- * the options. */
+/* Which bytes of a line are its key, its weight and its group, by --field, --delimiter,
+ * --weight-field, --by and --list-field. The reader of lines (lines.h) applies them; commands only
+ * check the options. */
 #ifndef TAMIS_CLI_FIELDS_H
 #define TAMIS_CLI_FIELDS_H
 

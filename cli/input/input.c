@@ -392,12 +392,13 @@ bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n, size_t most)
 
 bool input_begins(const char *path, const void *bytes, size_t n)
 {
-    struct input *in = begun.in == NULL ? input_open(path, false) : NULL;
+    const bool again = begun.in != NULL && strcmp(begun.path, path) == 0;
+    struct input *in = again || begun.in == NULL ? input_open(path, false) : NULL;
     if (in == NULL) return false;
     begun.path = path;
     begun.in = in;
     /* As with formats, no more is read than is needed. */
-    bool good = detect_format(in);
+    bool good = in->begun || detect_format(in);
     while (good && in->have < n && !in->ended && memcmp(in->buffer, bytes, in->have) == 0)
         good = fill_buffer(in);
     return good && in->have >= n && memcmp(in->buffer, bytes, n) == 0;

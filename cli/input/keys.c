@@ -79,10 +79,10 @@ void complain_of_text(const char *path, uint64_t line, const tamis *filter, tami
     if (line != 0) snprintf(where, sizeof where, "line %s: ", grouped(line));
     if (f.encoding == TAMIS_KEYS_INT64)
         complain(path,
-                 "%s'%s' is not an integer of 64 bits in plain decimal, as the keys of this filter "
+                 "%s'%s' is not an integer of 64 bits in plain decimal, as the keys of this file "
                  "are",
                  where, shown);
     else
-        complain(path, "%s'%s' has %s bytes, but the keys of this filter have %s", where, shown,
+        complain(path, "%s'%s' has %s bytes, but the keys of this file have %s", where, shown,
                  grouped(text.len), grouped(f.key_width));
 }

@@ -1,6 +1,7 @@
 /* A slot holds 16 bits of the line's hash above 48 bits of its position. A line that is not in the
  * set is therefore compared with the bytes of another one only once in 65536 lookups, and a slot
- * takes 8 bytes. The bytes of a line follow a word with their number and the mark.
+ * takes 8 bytes. The bytes of a line follow a word with their number and the mark, and the extra
+ * bytes.
  *
  * When many lines are looked up, slots and bytes are prefetched, because each is in a different
  * cache line. */
@@ -35,9 +36,15 @@ static void set_head(struct line_set *s, uint64_t at, uint64_t head)
     memcpy(s->text + at, &head, sizeof head);
 }
 
+/* The bytes before those of the line. */
+static size_t head_bytes(const struct line_set *s)
+{
+    return sizeof(uint64_t) + s->extra;
+}
+
 static tamis_bytes line_at(const struct line_set *s, uint64_t at)
 {
-    return (tamis_bytes){s->text + at + sizeof(uint64_t), (size_t)(head_at(s, at) & ~MARK)};
+    return (tamis_bytes){s->text + at + head_bytes(s), (size_t)(head_at(s, at) & ~MARK)};
 }
 
 /* The position in a slot. Positions count from 1, so that a slot in use is never zero. */
@@ -67,7 +74,7 @@ static size_t next_lines(const struct line_set *s, uint64_t *at, uint64_t *place
     while (n < BATCH && *at < s->size) {
         places[n] = *at;
         lines[n] = line_at(s, *at);
-        *at += sizeof(uint64_t) + lines[n++].len;
+        *at += head_bytes(s) + lines[n++].len;
     }
     hash_texts(s->hasher, key_form_of(s->hasher), lines, n, hashes);
     return n;
@@ -92,12 +99,18 @@ static bool grow_table(struct line_set *s)
     return true;
 }
 
-static bool grow_text(struct line_set *s, size_t more)
+static size_t text_room_for(const struct line_set *s, size_t more)
 {
     size_t room = s->text_room != 0 ? s->text_room : LEAST_TEXT;
+    while (room < s->size + more) room *= 2;
+    return room;
+}
+
+static bool grow_text(struct line_set *s, size_t more)
+{
     if (s->size + more <= s->text_room) return true;
     if (more > AT_MASK / 2 || s->size > AT_MASK / 2) return false;
-    while (room < s->size + more) room *= 2;
+    const size_t room = text_room_for(s, more);
     char *text = realloc(s->text, room);
     if (text == NULL) return false;
     s->text = text;
@@ -105,16 +118,22 @@ static bool grow_text(struct line_set *s, size_t more)
     return true;
 }
 
+static bool is_full(const struct line_set *s)
+{
+    return s->n >= s->room / 4 * 3;
+}
+
 bool line_set_add(struct line_set *s, tamis_hash h, tamis_bytes line, uint64_t *at)
 {
-    if (s->n >= s->room / 4 * 3 && !grow_table(s)) return false;
+    if (is_full(s) && !grow_table(s)) return false;
     uint64_t *slot = find_line(s, h, line);
     if (*slot == 0) {
-        if (!grow_text(s, sizeof(uint64_t) + line.len)) return false;
+        if (!grow_text(s, head_bytes(s) + line.len)) return false;
         set_head(s, s->size, line.len);
-        if (line.len > 0) memcpy(s->text + s->size + sizeof(uint64_t), line.p, line.len);
+        memset(s->text + s->size + sizeof(uint64_t), 0, s->extra);
+        if (line.len > 0) memcpy(s->text + s->size + head_bytes(s), line.p, line.len);
         *slot = tag_of(h) | (s->size + 1);
-        s->size += sizeof(uint64_t) + line.len;
+        s->size += head_bytes(s) + line.len;
         s->n++;
     }
     if (at != NULL) *at = at_of(*slot);
@@ -198,9 +217,30 @@ tamis_status line_set_copy(const struct line_set *s, tamis *to)
     return status;
 }
 
+tamis_bytes line_set_line(const struct line_set *s, uint64_t at)
+{
+    return line_at(s, at);
+}
+
+void *line_set_extra(const struct line_set *s, uint64_t at)
+{
+    return s->text + at + sizeof(uint64_t);
+}
+
+uint64_t line_set_after(const struct line_set *s, uint64_t at)
+{
+    return at + head_bytes(s) + line_at(s, at).len;
+}
+
 uint64_t line_set_bytes(const struct line_set *s)
 {
     return s->room * sizeof *s->slots + s->size;
+}
+
+uint64_t line_set_bytes_to_add(const struct line_set *s, size_t length)
+{
+    const uint64_t bigger = is_full(s) ? (s->room != 0 ? 2 * s->room : LEAST_ROOM) : 0;
+    return (s->room + bigger) * sizeof *s->slots + text_room_for(s, head_bytes(s) + length);
 }
 
 void line_set_clear(struct line_set *s)

@@ -20,6 +20,9 @@
  * second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 #define LEAST_BYTES ((size_t)1 << 12)
+/* With lines_save_memory. Smaller blocks are slower. */
+#define SMALL_BLOCK_BYTES ((size_t)1 << 17)
+enum { FEW_LINES = 8192 };
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
 
 enum state { EMPTY, FILLED, DONE };
@@ -31,19 +34,20 @@ struct slot {
     bool strange; /* the line after the last one cannot be a key of the hasher */
     char *text;
     size_t size, room, room_lines;
-    const char *path;       /* the file that all its lines are from */
-    uint64_t all;           /* the number of lines, with those that are skipped */
-    uint64_t bad;           /* skipped lines whose weight is not a number */
+    size_t split;     /* how much of the text is split; the rest has too many lines for one block */
+    const char *path; /* the file that all its lines are from */
+    uint64_t all;     /* the number of lines, with those that are skipped */
+    uint64_t bad;     /* skipped lines whose weight is not a number */
     tamis_bytes bad_weight; /* the first such weight */
 };
 
 struct lines {
     char **paths;
     int n_paths, next_path;
-    struct input *in; /* NULL: none is open */
-    const char *path; /* that is being read */
-    char end;         /* of a line */
-    size_t block_bytes;
+    struct input *in;                  /* NULL: none is open */
+    const char *path;                  /* that is being read */
+    char end;                          /* of a line */
+    size_t block_bytes, most_lines;    /* of a block */
     bool failed, ended, finished, raw; /* ended: everything is read; finished: and returned */
     bool broken; /* a line cannot be a key: the block that ends before it is the last */
     uint64_t bytes, bytes_before; /* read from all files; from the files before this one */
@@ -152,9 +156,8 @@ static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
 static bool fill_slot(struct lines *l, struct slot *s)
 {
     s->size = 0;
+    s->split = 0;
     s->failed = false;
-    s->all = 0;
-    s->bad = 0;
     if (l->rest_size > 0) {
         if (!grow_buffer(&s->text, &s->room, l->rest_size)) {
             no_memory(l);
@@ -210,6 +213,7 @@ static bool make_line_room(const struct lines *l, struct slot *s)
     if (!resize(&b->lines, room, sizeof *b->lines)) return false;
     if (l->how->field == 0) b->keys = b->lines;
     if ((l->how->field != 0 && !resize(&b->keys, room, sizeof *b->keys)) ||
+        (l->how->group_field != 0 && !resize(&b->groups, room, sizeof *b->groups)) ||
         (l->how->weight_field != 0 && !resize(&b->weights, room, sizeof *b->weights)) ||
         (l->hasher != NULL && !resize(&b->hashes, room, sizeof *b->hashes)))
         return false;
@@ -225,6 +229,8 @@ static bool cut(const struct lines *l, struct slot *s, size_t i)
     const tamis_bytes line = s->block.lines[i];
     tamis_bytes weight;
     if (how->field != 0 && !field_of(line, how->field, delimiter, &s->block.keys[i])) return false;
+    if (how->group_field != 0 && !field_of(line, how->group_field, delimiter, &s->block.groups[i]))
+        return false;
     if (how->weight_field == 0) return true;
     if (!field_of(without_return(line), how->weight_field, delimiter, &weight)) return false;
     if (weight_of(weight, &s->block.weights[i])) return true;
@@ -232,12 +238,17 @@ static bool cut(const struct lines *l, struct slot *s, size_t i)
     return false;
 }
 
+/* Splits and hashes up to most_lines lines, from s->split on. */
 static void process(const struct lines *l, struct slot *s)
 {
-    const char *p = s->text, *const stop = s->text + s->size;
-    const bool fields = l->how->field != 0 || l->how->weight_field != 0;
+    const char *p = s->text + s->split, *const stop = s->text + s->size;
+    const struct line_args *how = l->how;
+    const bool fields = how->field != 0 || how->weight_field != 0 || how->group_field != 0;
     size_t n = 0;
-    while (p < stop) {
+    s->block.text = p;
+    s->all = 0;
+    s->bad = 0;
+    while (p < stop && n < l->most_lines) {
         if (n == s->room_lines && !make_line_room(l, s)) {
             s->failed = true;
             break;
@@ -249,6 +260,7 @@ static void process(const struct lines *l, struct slot *s)
         s->all++;
         if (!fields || cut(l, s, n)) n++;
     }
+    s->split = (size_t)(p - s->text);
     s->block.n = n;
     s->strange = false;
     if (l->hasher == NULL || s->failed) return;
@@ -299,10 +311,18 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
     /* Splitting without hashing is quick, so fewer slots suffice. */
     l->n_slots = (hasher != NULL ? 2 * l->n_workers : l->n_workers) + 2;
     l->block_bytes = hasher != NULL ? BLOCK_BYTES : BLOCK_BYTES / 2;
+    l->most_lines = SIZE_MAX;
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->filled, NULL);
     pthread_cond_init(&l->done, NULL);
     return l;
+}
+
+void lines_save_memory(struct lines *l)
+{
+    l->block_bytes = SMALL_BLOCK_BYTES;
+    l->most_lines = FEW_LINES;
+    l->n_slots = l->n_workers + 2;
 }
 
 /* Reads the next block and has it split. False at the end of the input. */
@@ -351,7 +371,7 @@ static void give_back(struct lines *l)
 static uint64_t line_with(const struct lines *l, const struct slot *s, const char *byte)
 {
     uint64_t line = l->lines + 1;
-    for (const char *p = s->text; p < byte; p++) line += *p == l->end;
+    for (const char *p = s->block.text; p < byte; p++) line += *p == l->end;
     return line;
 }
 
@@ -374,7 +394,6 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
     l->counted = s->path;
     if (!s->strange) l->skipped += s->all - s->block.n - s->bad;
     s->block.path = s->path;
-    s->block.text = s->text;
     s->block.before = l->lines;
     note_bad_weights(l, s);
     if (s->strange) {
@@ -393,6 +412,10 @@ const struct block *lines_next(struct lines *l)
 {
     const uint64_t before = l->lent ? slot_at(l, 0)->all : 0;
     if (l->broken) return NULL;
+    if (l->lent && slot_at(l, 0)->split < slot_at(l, 0)->size && !l->failed) {
+        process(l, slot_at(l, 0));
+        return hand_out(l, slot_at(l, 0), before) ? &slot_at(l, 0)->block : NULL;
+    }
     if (l->lent) give_back(l);
     for (;;) {
         const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
@@ -438,11 +461,14 @@ uint64_t lines_skipped(const struct lines *l)
 
 static void tell_skipped(const struct lines *l)
 {
-    const uint64_t field = l->how->field, weight = l->how->weight_field;
+    const uint64_t named[] = {l->how->field, l->how->weight_field, l->how->group_field};
+    uint64_t last = 0;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (named[i] > last) last = named[i];
     if (!l->finished || l->failed) return;
     if (l->skipped > 0)
         complain(NULL, "skipped %s line%s with fewer than %s fields", grouped(l->skipped),
-                 l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
+                 l->skipped > 1 ? "s" : "", grouped(last));
     if (l->bad.n > 0)
         complain(l->bad.path,
                  "line %s: the weight '%s' is not a whole number of at most 64 "
@@ -466,6 +492,7 @@ void lines_close(struct lines *l, bool quiet)
         struct slot *s = &l->slots[i];
         if (l->how->field != 0) free(s->block.keys);
         free(s->block.lines);
+        free(s->block.groups);
         free(s->block.weights);
         free(s->block.hashes);
         free(s->text);

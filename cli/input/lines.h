@@ -11,9 +11,10 @@ struct block {
     /* Without their line ends, but in memory each line is followed by its end, even the last one.
      * The next line follows that, unless lines were left out between them. */
     tamis_bytes *lines;
-    tamis_bytes *keys;  /* by --field; without it the lines themselves */
-    int64_t *weights;   /* by --weight-field; without it NULL */
-    tamis_hash *hashes; /* of the keys, if there is a hasher */
+    tamis_bytes *keys;   /* by --field; without it the lines themselves */
+    tamis_bytes *groups; /* by --by; without it NULL */
+    int64_t *weights;    /* by --weight-field; without it NULL */
+    tamis_hash *hashes;  /* of the keys, if there is a hasher */
     size_t n;
     uint64_t input_bytes; /* read so far, this block included */
     const char *path;     /* the file that all of them are from */
@@ -26,6 +27,8 @@ struct lines;
  * long as the reader. NULL: not enough memory. */
 struct lines *lines_open(const struct line_args *how, char **paths, int n, const tamis *hasher,
                          unsigned threads);
+/* Called before lines_next: smaller blocks, of at most 8,192 lines, take less memory. */
+void lines_save_memory(struct lines *l);
 /* The next block, valid until the next call; NULL at the end. A file that cannot be read is
  * reported and skipped. Lines with too few fields, or with a weight that is not a number, are
  * skipped and counted. A line that cannot be a key of the hasher is reported; the lines before it

@@ -15,6 +15,9 @@
 /* The shards for each master. A cluster can then grow to four times the masters, and its load is
  * uneven by at most a fourth. */
 #define SHARDS_OF_A_MASTER 4
+/* The limits of a distinct sketch (tamis/distinct.h). */
+#define LEAST_REGISTERS 16
+#define MOST_ERROR 0.3
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
@@ -83,6 +86,7 @@ static bool counts_lines(const struct remote *r)
     if (kind == TAMIS_AUTO && !(cluster_shards(r->s) == 1 && cluster_set_info(r->s, &f)))
         return true;
     if (kind == TAMIS_AUTO) kind = f.kind;
+    if (kind == TAMIS_DISTINCT) return false;
     return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO ||
            kind == TAMIS_WINDOW; /* which may be a window of sketches */
 }
@@ -217,16 +221,16 @@ static unsigned shards_from(const struct args *a, const struct remote *r)
 }
 
 /* Creates the set, adds the lines and seals it. If anything fails, the set is removed. */
-static int make_set(const struct args *a, struct remote *r, unsigned shards, const tamis_plan *p)
+static int make_set(const struct args *a, struct remote *r, unsigned shards, const tamis_plan *p,
+                    uint64_t *lines)
 {
     const bool collects = is_sealed_kind(p->kind);
-    uint64_t lines;
     r->s = cluster_set_create(r->c, r->at.name, shards, p, a->output.force);
     if (r->s == NULL) return remote_complain(r);
-    int status = add_remote(a, r, &lines, a->words, a->n_words);
+    int status = add_remote(a, r, lines, a->words, a->n_words);
     if (status == EXIT_FOUND) status = exclude_remote(a, r);
     /* No shard gets more than its share, unless there are more lines than the plan is for. */
-    if (status == EXIT_FOUND && lines > a->plan.items && a->plan.items != 0 &&
+    if (status == EXIT_FOUND && *lines > a->plan.items && a->plan.items != 0 &&
         !remote_check_rate(a, r, "not written"))
         status = EXIT_ERROR;
     if (status == EXIT_FOUND && !cluster_set_finish(r->s, collects)) status = remote_complain(r);
@@ -245,15 +249,49 @@ static bool states_nothing(const struct args *a)
     return false;
 }
 
+/* Makes a set of distinct sketches by the plan of the whole set. The errors of the shards are
+ * independent, so each shard may have the error of the set times the square root of their number,
+ * and all shards together take the memory of one sketch with that error. */
+static int make_remote_set(const struct args *a, struct remote *r, tamis_plan *p, uint64_t *lines)
+{
+    tamis_error why;
+    const unsigned shards = shards_from(a, r);
+    if (shards == 0) return EXIT_ERROR;
+    plan_for_lines(&a->plan, 0, 0, p);
+    p->bytes /= shards;
+    while (p->m > LEAST_REGISTERS && p->m * shards >= 2 * USUAL_REGISTERS) p->m /= 2;
+    if (p->error > 0 && p->error <= MOST_ERROR)
+        p->error = fmin(p->error * sqrt(shards), MOST_ERROR);
+    tamis_plan solved = *p;
+    if (tamis_solve(&solved, NULL, &why) == TAMIS_OK) return make_set(a, r, shards, p, lines);
+    return complain(r->at.shown, "%s", why.text);
+}
+
+int remote_make_distinct(const struct args *a, struct remote *r, uint64_t *lines)
+{
+    struct plan_args asked = a->plan;
+    tamis_plan p;
+    asked.kind = tamis_kind_name(a->plan.generations != 0 ? TAMIS_WINDOW : TAMIS_DISTINCT);
+    asked.inner = a->plan.generations != 0 ? tamis_kind_name(TAMIS_DISTINCT) : NULL;
+    if (!plan_from(&asked, &p) || !states_nothing(a)) return EXIT_ERROR;
+    return remote_connect(a, a->output.path, r) ? make_remote_set(a, r, &p, lines) : EXIT_ERROR;
+}
+
 int remote_build(const struct args *a)
 {
     struct remote r = {0};
     tamis_plan p;
+    uint64_t lines;
     struct texts never = a->plan.never;
     uint64_t items = a->plan.items, excluded = a->plan.never_items;
     int status = EXIT_ERROR;
     if (!check_fields(&a->lines) || !plan_from(&a->plan, &p) || !states_nothing(a))
         return EXIT_ERROR;
+    if (plans_distinct(&p)) {
+        if (remote_connect(a, a->output.path, &r)) status = make_remote_set(a, &r, &p, &lines);
+        remote_close(&r);
+        return finish_output(status);
+    }
     if (items == 0 && p.kind != TAMIS_GROWING &&
         !count_items(&a->lines, a->words, a->n_words, "--items", &items))
         return EXIT_ERROR;
@@ -263,7 +301,7 @@ int remote_build(const struct args *a)
         return EXIT_ERROR;
     const unsigned shards = remote_connect(a, a->output.path, &r) ? shards_from(a, &r) : 0;
     if (shards > 0 && plan_shard(a, &r, items, excluded, shards, &p))
-        status = make_set(a, &r, shards, &p);
+        status = make_set(a, &r, shards, &p, &lines);
     remote_close(&r);
     return finish_output(status);
 }
@@ -273,6 +311,7 @@ int remote_count(const struct args *a)
     struct remote r = {0};
     tamis_plan p;
     tamis_error why;
+    uint64_t lines;
     int status = EXIT_ERROR;
     if (!check_fields(&a->lines) || !sketch_from(&a->plan, &p) || !states_nothing(a))
         return EXIT_ERROR;
@@ -286,7 +325,7 @@ int remote_count(const struct args *a)
         if (tamis_solve(&solved, NULL, &why) != TAMIS_OK)
             complain(r.at.shown, "%s", why.text);
         else
-            status = make_set(a, &r, shards, &p);
+            status = make_set(a, &r, shards, &p, &lines);
     }
     remote_close(&r);
     return finish_output(status);

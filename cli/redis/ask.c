@@ -62,7 +62,11 @@ int remote_check(const struct args *a)
         return complain(
             NULL, "check: --fpr and --bytes require -f; a set already has its size and its rate");
     if (!check_fields(&a->lines)) return EXIT_ERROR;
-    if (remote_open(a, a->words[0], &r)) {
+    if (remote_open(a, a->words[0], &r) && cluster_kind(r.s) == TAMIS_DISTINCT) {
+        complain(r.at.shown,
+                 "is a distinct sketch, which does not know its lines; 'tamis distinct' prints how "
+                 "many it has, and 'tamis build' makes a filter that can be checked");
+    } else if (r.s != NULL) {
         const bool totals = a->select.count || a->json;
         const struct flow f = {.lines = &a->lines,
                                .threads = threads_from(&a->work),

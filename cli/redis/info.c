@@ -1,5 +1,6 @@
 /* info, merge, rotate and top for whole sets at redis:// addresses. */
 #include "../commands/info.h"
+#include "../commands/distinct.h"
 #include "../commands/rotate.h"
 #include "../filters/filter.h"
 #include "../filters/rate.h"
@@ -102,7 +103,9 @@ static void json_shards(const struct cluster_set *set, const tamis_facts *f)
         json_open('{');
         json_text("key", cluster_shard_key(set, i));
         json_count("bytes", f[i].bytes);
-        if (weighs(f)) {
+        if (is_distinct(f)) {
+            json_count("distinct", f[i].items);
+        } else if (weighs(f)) {
             json_integer("weight", f[i].weight);
         } else {
             json_count("items", f[i].items);
@@ -136,17 +139,22 @@ static void json_weight(const tamis_facts *all)
     json_count("bytes", all->bytes);
 }
 
-static void print_set_json(const struct remote *r, const tamis_facts *f, const struct sums *s)
+static void print_set_json(const struct remote *r, const tamis_facts *f, const struct sums *s,
+                           const tamis_cardinality *n)
 {
     json_open('{');
     json_text("set", r->at.shown);
     json_text("kind", tamis_kind_name(f->kind));
     json_count("shards", cluster_shards(r->s));
     json_count("masters", cluster_masters(r->c));
-    if (weighs(f))
+    if (is_distinct(f)) {
+        json_cardinality(n, false);
+        json_count("bytes", s->whole.bytes);
+    } else if (weighs(f)) {
         json_weight(&s->whole);
-    else
+    } else {
         json_rates(f, s);
+    }
     json_number("fill", s->whole.fill);
     json_count("m", f->m);
     json_count("k", f->k);
@@ -193,14 +201,17 @@ static void print_sketch(const tamis_facts *all)
            all->saturated != 0 ? grouped(all->saturated) : "no");
 }
 
-static void print_set(const struct remote *r, const tamis_facts *f, const struct sums *s)
+static void print_set(const struct remote *r, const tamis_facts *f, const struct sums *s,
+                      const tamis_cardinality *distinct)
 {
     const unsigned n = cluster_shards(r->s), masters = cluster_masters(r->c);
     printf("%s: %s %s%s%s, %s shard%s, %s master%s\n", r->at.shown, tamis_kind_name(f->kind),
            weighs(f) ? "sketch" : "filter", f->sealed ? ", sealed" : "",
            f->collecting ? ", not sealed yet" : "", grouped(n), n > 1 ? "s" : "", grouped(masters),
            masters > 1 ? "s" : "");
-    if (weighs(f))
+    if (is_distinct(f))
+        print_remote_distinct(distinct, s->whole.bytes);
+    else if (weighs(f))
         print_sketch(&s->whole);
     else
         print_remote_filter(r, f, s);
@@ -211,13 +222,17 @@ static void print_set(const struct remote *r, const tamis_facts *f, const struct
 /* A line for every shard. */
 static void print_each(const struct cluster_set *set, const tamis_facts *f)
 {
-    const bool weight = weighs(f);
-    printf("  %14s %14s %s %7s  key\n", weight ? "weight" : "items", "bytes",
-           weight ? "" : "     wrong", "fill");
+    const bool distinct = is_distinct(f), weight = weighs(f) && !distinct;
+    const bool filter = !weight && !distinct;
+    printf("  %14s %14s %s %7s  key\n",
+           weight     ? "weight"
+           : distinct ? "distinct"
+                      : "items",
+           "bytes", filter ? "     wrong" : "", "fill");
     for (unsigned i = 0; i < cluster_shards(set); i++) {
         printf("  %14s %14s ", weight ? signed_text(f[i].weight) : grouped(f[i].items),
                grouped(f[i].bytes));
-        if (!weight) printf("%9.3g%%", 100 * f[i].fpr_now);
+        if (filter) printf("%9.3g%%", 100 * f[i].fpr_now);
         printf(" %6.1f%%  %s\n", 100 * f[i].fill, cluster_shard_key(set, i));
     }
 }
@@ -227,15 +242,16 @@ int remote_info(const struct args *a)
     int status = EXIT_FOUND;
     for (int i = 0; i < a->n_words; i++) {
         struct remote r = {0};
+        tamis_cardinality n;
         tamis_facts *f = remote_open(a, a->words[i], &r) ? remote_facts(&r) : NULL;
-        if (f == NULL) {
+        if (f == NULL || (is_distinct(f) && !remote_card(&r, &n))) {
             status = EXIT_ERROR;
         } else {
             const struct sums s = sum_up(f, cluster_shards(r.s));
             if (a->json)
-                print_set_json(&r, f, &s);
+                print_set_json(&r, f, &s, &n);
             else
-                print_set(&r, f, &s);
+                print_set(&r, f, &s, &n);
             if (a->redis.each && !a->json) print_each(r.s, f);
         }
         free(f);
@@ -311,7 +327,7 @@ static bool check_shapes(struct merging *m)
                 different = "they are of different kinds";
             else if (f->seed != first->seed)
                 different = "they have different seeds";
-            else if (f->m != first->m || f->k != first->k)
+            else if (f->kind != TAMIS_DISTINCT && (f->m != first->m || f->k != first->k))
                 different = "they have different sizes";
         }
         if (different != NULL) {
@@ -322,7 +338,8 @@ static bool check_shapes(struct merging *m)
         if (i > 0) free(f);
     }
     /* A merge that is repeated after a failure adds counters twice, but does not change bits. */
-    m->once = good && first != NULL && (weighs(first) || first->kind == TAMIS_COUNTING);
+    m->once = good && first != NULL &&
+              ((weighs(first) && !is_distinct(first)) || first->kind == TAMIS_COUNTING);
     free(first);
     return good;
 }

@@ -74,5 +74,12 @@ int remote_merge(const struct args *a);
 int remote_info(const struct args *a);
 int remote_rotate(const struct args *a);
 int remote_top(const struct args *a);
+int remote_distinct(const struct args *a);
+/* Makes the distinct set of -o from the lines of the words. *lines is their number. The caller
+ * closes *r (add.c). */
+int remote_make_distinct(const struct args *a, struct remote *r, uint64_t *lines);
+/* The number of distinct lines of a set. False after a message (distinct.c). */
+bool remote_card(const struct remote *r, tamis_cardinality *out);
+void print_remote_distinct(const tamis_cardinality *n, uint64_t bytes);
 
 #endif

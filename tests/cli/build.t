@@ -87,7 +87,7 @@ $ tamis build -o x.tamis --items 0 list
 tamis: --items: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis build -o x.tamis --kind cube list
-tamis: --kind: unknown kind 'cube'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
+tamis: --kind: unknown kind 'cube'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
 [2]
 $ tamis build list
 tamis: build: give the output file with -o FILE

@@ -16,31 +16,31 @@ True False
 # is an error, and nothing is saved.
 $ cp n.tamis before.tamis
 $ for line in 01 +1 -0 ' 1' '1 ' 1.0 0x1 '' - 9223372036854775808 -9223372036854775809 one; do printf '%s\n' 7 "$line" 8 | tamis add n.tamis; done
-tamis: standard input: line 2: '01' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '+1' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '-0' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: ' 1' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '1 ' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '1.0' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '0x1' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '-' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '9223372036854775808' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: '-9223372036854775809' is not an integer of 64 bits in plain decimal, as the keys of this filter are
-tamis: standard input: line 2: 'one' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: standard input: line 2: '01' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '+1' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '-0' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: ' 1' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '1 ' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '1.0' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '0x1' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '-' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '9223372036854775808' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: '-9223372036854775809' is not an integer of 64 bits in plain decimal, as the keys of this file are
+tamis: standard input: line 2: 'one' is not an integer of 64 bits in plain decimal, as the keys of this file are
 [2]
 $ cmp n.tamis before.tamis
 $ printf '%s\n' 7 eight 9 | tamis check n.tamis
-tamis: standard input: line 2: 'eight' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: standard input: line 2: 'eight' is not an integer of 64 bits in plain decimal, as the keys of this file are
 7
 [2]
 $ printf '%s\n' 7 8 | tamis check -q n.tamis && tamis check -c --confirm numbers n.tamis numbers
 504
 $ printf 'a,1\nb,2\nc,x\n' | tamis add -q --field 2 -t, n.tamis
-tamis: standard input: line 3: 'x' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: standard input: line 3: 'x' is not an integer of 64 bits in plain decimal, as the keys of this file are
 [2]
 $ seq 600 2000 > more && (cat more; echo no; cat more) | tamis check -c --threads 2 n.tamis
-tamis: standard input: line 1,402: 'no' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: standard input: line 1,402: 'no' is not an integer of 64 bits in plain decimal, as the keys of this file are
 16
 [2]
 $ echo 9999 | tamis add -q --overfill n.tamis && printf '9999\n9998\n' | tamis check n.tamis
@@ -55,7 +55,7 @@ $ tamis build -q --kind growing --encoding int64le -o u.tamis numbers && printf 
 1000
 -1000
 $ printf '%s\n' 2000 x 3000 | tamis uniq --state u.tamis; printf '%s\n' 1000 2000 | tamis check u.tamis
-tamis: standard input: line 2: 'x' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: standard input: line 2: 'x' is not an integer of 64 bits in plain decimal, as the keys of this file are
 2000
 1000
 # Counting and removing.
@@ -64,13 +64,13 @@ $ tamis freq c.tamis 5 -- -5
          2  2..2              5
          1  1..1              -5
 $ tamis freq c.tamis five
-tamis: c.tamis: 'five' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: c.tamis: 'five' is not an integer of 64 bits in plain decimal, as the keys of this file are
 [2]
 $ tamis build -q --kind counting --encoding int64le -o r.tamis numbers && printf '%s\n' 5 6 | tamis remove -q r.tamis && printf '%s\n' 4 5 6 7 | tamis check r.tamis
 4
 7
 $ echo 5x | tamis remove r.tamis
-tamis: standard input: line 1: '5x' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+tamis: standard input: line 1: '5x' is not an integer of 64 bits in plain decimal, as the keys of this file are
 [2]
 $ seq 3 | tamis count --kind top --encoding int64le -o top.tamis
 tamis: top.tamis: this sketch lists integers of 8 bytes (int64le), which are not lines
@@ -78,11 +78,11 @@ tamis: top.tamis: this sketch lists integers of 8 bytes (int64le), which are not
 # Lines of a fixed length.
 $ printf '%s\n' abcd efgh | tamis build -q --encoding fixed:4 -o f.tamis
 $ printf '%s\n' abcd abcde | tamis check f.tamis
-tamis: standard input: line 2: 'abcde' has 5 bytes, but the keys of this filter have 4
+tamis: standard input: line 2: 'abcde' has 5 bytes, but the keys of this file have 4
 abcd
 [2]
 $ printf '%s\n' ab | tamis add f.tamis
-tamis: standard input: line 1: 'ab' has 2 bytes, but the keys of this filter have 4
+tamis: standard input: line 1: 'ab' has 2 bytes, but the keys of this file have 4
 [2]
 $ printf '%s\n' ab abc | tamis count --kind top --encoding fixed:2 -o t.tamis
 tamis: standard input: line 2: the keys are encoded as fixed, 2 bytes each; this key has 3

@@ -192,7 +192,7 @@ $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
+tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
 [2]
 
 # A cuckoo filter takes a line four times.

@@ -102,6 +102,11 @@ OWN = [("add timeout", "TIME", "redis://", "client"),
        ("count kind", "KIND", "tally (default)", "blocked"),
        ("build memory", "SIZE", "temporary file", "--confirm"),
        ("check memory", "SIZE", "--confirm", "ribbon"),
+       ("distinct memory", "SIZE", "groups", "ribbon"),
+       ("distinct field", "N", "distinct values", "as the key"),
+       ("distinct number", "N", "groups", "--min"),
+       ("distinct error", "E", "standard error", "count-min"),
+       ("count error", "E", "count-min", "standard error"),
        ("build to", "FORMAT", "parquet", "convert"),
        ("convert to", "KIND", "bloom", "nothing of this")]
 
@@ -129,7 +134,8 @@ def texts_are_of_the_command():
 def values_are_offered():
     bash = told("help", "--completions", "bash")
     for command, wanted, unwanted in (("uniq", "growing", "ribbon"), ("count", "tally", "blocked"),
-                                      ("plan", "ribbon", "tally")):
+                                      ("plan", "ribbon", "tally"), ("build", "distinct", "tally"),
+                                      ("count", "top", "distinct")):
         part = bash.split(f"    '{command}')\n")[1].split("        ;;\n")[0]
         line = re.search(r"--kind\) options='' words='([^']*)'", part)[1].split()
         assert wanted in line and unwanted not in line, (command, line)
@@ -140,6 +146,7 @@ def kinds_are_those_that_the_command_takes():
     its reason."""
     all_kinds = set(re.findall(r"^  ([a-z-]+)  ", told("help", "kinds"), re.M))
     assert len(all_kinds) > 15, all_kinds
+    sized = {"plan": ["--error", "1%"], "build": ["-o", "-", "/dev/null"]}  # without a rate
     for command, more in (("plan", ["--items", "1000", "--fpr", "1%"]),
                           ("build", ["--fpr", "1%", "-o", "-", "/dev/null"]),
                           ("uniq", ["--items", "1000", "/dev/null"]),
@@ -148,7 +155,8 @@ def kinds_are_those_that_the_command_takes():
         for kind in all_kinds - {"private"}:
             named = re.search(rf"(?<![a-z-]){kind}(?![a-z-])", text) is not None
             extra = ["--never-items", "100"] if (command, kind) == ("plan", "exact") else []
-            done = subprocess.run([TAMIS, command, "--kind", kind, *extra, *more],
+            rest = sized[command] if kind == "distinct" and command in sized else more
+            done = subprocess.run([TAMIS, command, "--kind", kind, *extra, *rest],
                                   capture_output=True, env=HERE)
             assert (done.returncode != 2) == named, (command, kind, text, done.stderr)
             assert named or kind.encode() in done.stderr, (command, kind, done.stderr)

@@ -181,7 +181,7 @@ $ seq 10 > small; tamis build --kind cuckoo -o cuckoo.tamis small; tamis uniq --
 tamis: cuckoo.tamis: a cuckoo filter does not report which lines are new; use blocked, bloom, partitioned or growing, or --window
 [2]
 $ tamis count -o counts.tamis list; tamis uniq --state counts.tamis list
-tamis: counts.tamis: a tally filter does not report which lines are new; use blocked, bloom, partitioned or growing, or --window
+tamis: counts.tamis: a tally sketch does not report which lines are new; use blocked, bloom, partitioned or growing, or --window
 [2]
 $ tamis uniq --state - list
 tamis: uniq: --state requires a file, which is read and written; write ./- for a file named -

@@ -1,0 +1,141 @@
+/* The options that single commands redefine, and the spellings that they refuse. */
+#include "options.h"
+
+const struct own_option own_options[] = {
+    {"plan",
+     {0, "kind", "KIND", TEXT, AT(plan.kind),
+      "only this kind: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, "
+      "fuse, ribbon, exact or distinct; auto chooses blocked or bloom (default: all kinds of "
+      "filters)"}},
+    {"plan", {0, "plot", NULL, FLAG, AT(picture.plot), "also draw the bits per item of each kind"}},
+    {"plan",
+     {'f', "force", NULL, FLAG, AT(output.force), "replace the file of --svg if it exists"}},
+    {"uniq",
+     {0, "kind", "KIND", TEXT, AT(plan.kind),
+      "kind of filter: growing (default), blocked, bloom or partitioned; auto chooses blocked "
+      "or bloom (default with --bytes)"}},
+    {"count",
+     {0, "kind", "KIND", TEXT, AT(plan.kind),
+      "kind of sketch: tally (default), signed-tally (weights of either sign), count-min "
+      "(default with --error), count-sketch, top (keeps the most frequent lines), or window "
+      "(forgets old lines). 'tamis help kinds' compares them"}},
+    {"count",
+     {0, "inner", "KIND", TEXT, AT(plan.inner),
+      "kind of each generation of a window (default tally)"}},
+    {"count",
+     {0, "counter-bits", "N", COUNT, AT(plan.counter_bits),
+      "bits of each counter of count-min or count-sketch: 32 (default) or 64"}},
+    {"count",
+     {0, "m", "M", COUNT, AT(plan.m),
+      "number of counters: in each row (count-min, count-sketch), or in all, a multiple of 56 "
+      "(other kinds)"}},
+    {"count",
+     {0, "k", "K", COUNT, AT(plan.k),
+      "number of rows of counters (count-min: default 4; "
+      "count-sketch: default 5)"}},
+    {"distinct",
+     {'n', "number", "N", COUNT, AT(top.most),
+      "with --by: how many groups to print (default: all)"}},
+    {"plan,build,distinct",
+     {0, "error", "E", RATE, AT(plan.error),
+      "distinct: relative standard error of the number, at most 30% (1%, 0.5%). Two thirds of all "
+      "numbers are off by less, and 99 % by less than 2.6 times as much"}},
+    {"distinct",
+     {'b', "bytes", "B", COUNT, AT(plan.bytes),
+      "largest size of the file in bytes, of all generations together (default: 65792 for each "
+      "sketch; with --by 16640); sizes double, from 320 on"}},
+    {"distinct",
+     {0, "field", "N", COUNT, AT(lines.field),
+      "count the distinct values of field N instead of whole lines, counted from 1. Lines with "
+      "fewer fields are skipped; their number is printed on standard error"}},
+    {"distinct",
+     {0, "generations", "N", COUNT, AT(plan.generations),
+      "with -o: make a window of so many generations, each of which is a sketch"}},
+    {"distinct",
+     {0, "memory", "SIZE", COUNT, AT(work.memory),
+      "with --by: memory for the groups and their sketches (default 256MiB)"}},
+    {"distinct",
+     {0, "threads", "N", COUNT, AT(work.threads),
+      "number of threads (default: two, or one if there is only one processor)"}},
+    {"explain", {0, "m", "M", COUNT, AT(plan.m), "bits in each row (default 16)"}},
+    {"explain", {0, "k", "K", COUNT, AT(plan.k), "number of rows (default 3)"}},
+    {"count,top",
+     {'b', "bytes", "B", COUNT, AT(plan.bytes),
+      "size of the sketch in bytes (2000000, 2MB; default 1MiB)"}},
+    {"uniq",
+     {'b', "bytes", "B", COUNT, AT(plan.bytes),
+      "size of the filter in bytes; it then does not grow (2000000, 2MB, 2MiB)"}},
+    {"check", /* grep's -b is another option */
+     {0, "bytes", "B", COUNT, AT(plan.bytes),
+      "with -f: keep the list in memory only as a filter "
+      "of this size"}},
+    {"check",
+     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
+      "with -f: keep the list in memory only as a filter with this false-positive rate"}},
+    {"build",
+     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
+      "false-positive rate (0.01, 1%, 1/100; default 1%, unless --bytes is given)"}},
+    {"uniq",
+     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
+      "rate at which new lines may be dropped (default 0.0001%)"}},
+    {"explain cost",
+     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
+      "false-positive rate of the filter (default: that of FILTER, or of the lectures' filter)"}},
+    {"explain cost",
+     {'n', "items", "N", COUNT, AT(plan.items),
+      "number of items in the set (default: that of FILTER, or 5000000)"}},
+    {"explain cost",
+     {0, "confirm", "TIME", SECONDS, AT(cost.confirm_time),
+      "time of one lookup in the whole set (default 500ms)"}},
+    {"uniq",
+     {'v', "invert", NULL, FLAG, AT(select.invert),
+      "print the repeated lines instead: every occurrence of a line except the first"}},
+    {"check", {0, "help", NULL, FLAG, AT(help), "print this text"}}, /* so is grep's -h */
+    {"check",
+     {0, "memory", "SIZE", COUNT, AT(work.memory),
+      "with --confirm and a file of lines: memory for the maybes that have not been looked up yet "
+      "(default 256MiB). The file is read each time that this memory is full"}},
+    {"build",
+     {0, "to", "FORMAT", TEXT, AT(foreign.to),
+      "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "
+      "chunks, concatenated), redisbloom-dump (for RESTORE), guava"}},
+    {"guard build",
+     {0, "never", "FILE", TEXTS, AT(plan.never),
+      "a list of good URLs, which are never reported as bad. May be repeated"}},
+    {"guard serve",
+     {0, "timeout", "TIME", SECONDS, AT(guard.timeout),
+      "how long a client may be silent (default 10s)"}},
+    {"build,add,compact,merge,check",
+     {'q', "quiet", NULL, FLAG, AT(quiet),
+      "print no results and no progress. Errors are still printed, and so is a warning if the "
+      "filter is overfull or its hashes are not uniform"}},
+    {"count",
+     {'q', "quiet", NULL, FLAG, AT(quiet),
+      "print no results and no progress. Errors are still printed, and so is a warning if the "
+      "hashes are not uniform"}},
+    {"rotate",
+     {0, "to", "EPOCH", COUNT, AT(rotate.to),
+      "like --every, with an epoch of your own: a number that grows by 1 whenever a generation is "
+      "due"}},
+    {"remove,rotate,merge",
+     {0, "wait", "N", COUNT, AT(redis.replicas),
+      "redis://: finish when N replicas have confirmed the change"}},
+};
+const size_t n_own_options = sizeof own_options / sizeof *own_options;
+
+const struct refused_option refused_options[] = {
+    {"build,add,remove,compact,check,count,freq,top", "-d", "is no longer the delimiter: use -t"},
+    {"uniq", "-d", "is no longer the delimiter: use -t; -v prints the repeated lines"},
+    {"top", "-k", "is no longer the number of lines: use -n"},
+    {"plan,build", "-k", "is no longer the kind: use --kind; --k is the number of probes"},
+    {"uniq,count", "-k", "is no longer the kind: use --kind"},
+    {"check", "-b", "is no longer the size: use --bytes"},
+    {"check", "-h", "is no longer the help: use --help; file names are printed only with -H"},
+    {"uniq", "-c",
+     "no longer prints the number of lines: use --total; 'tamis top' counts each line"},
+    {"uniq", "--count",
+     "no longer prints the number of lines: use --total; 'tamis top' counts each line"},
+    {"uniq", "-D", "no longer prints the repeated lines: use -v"},
+    {"uniq", "--repeated", "no longer prints the repeated lines: use --invert"},
+};
+const size_t n_refused_options = sizeof refused_options / sizeof *refused_options;
