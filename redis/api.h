@@ -70,6 +70,7 @@ enum { REDIS_FIND_RANGE = 2, REDIS_FIND_KEYNUM = 3 };
 #define REDIS_KEY_UPDATE 32u
 #define REDIS_KEY_INSERT 64u
 #define REDIS_KEY_DELETE 128u
+#define REDIS_KEY_INCOMPLETE 512u /* the command knows of more keys than the specification */
 
 struct redis_key_spec {
     const char *notes;

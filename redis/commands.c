@@ -44,6 +44,7 @@ static int set_info(redis_command *c, const struct command_row *row)
                                                       sizeof(struct redis_argument)};
     struct redis_key_spec keys[3] = {0};
     keys[0] = range(1, 0, row->keys == REDIS_KEYS_READ ? REDIS_KEY_READ : REDIS_KEY_WRITE);
+    if (row->keys == REDIS_KEYS_LIST) keys[0].flags = REDIS_KEY_READ | REDIS_KEY_INCOMPLETE;
     if (row->keys == REDIS_KEYS_ALL) keys[1] = range(2, -1, REDIS_KEY_READ);
     if (row->keys == REDIS_KEYS_MERGE)
         keys[1] = (struct redis_key_spec){.flags = REDIS_KEY_READ,

@@ -10,8 +10,15 @@
 #include <tamis/inspect.h>
 
 /* Which arguments are keys. READ and WRITE: the first. MERGE: also those that a number counts
- * (CMS.MERGE). ALL: the first is written, and all others are read. */
-enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEYS_ALL };
+ * (CMS.MERGE). ALL: the first is written, and all others are read. LIST: all are read, except for a
+ * word at the end (TAMIS.CARD). */
+enum redis_keys {
+    REDIS_KEYS_READ,
+    REDIS_KEYS_WRITE,
+    REDIS_KEYS_MERGE,
+    REDIS_KEYS_ALL,
+    REDIS_KEYS_LIST
+};
 
 #define WRITES "write deny-oom"
 #define TAKES "write fast"
@@ -20,6 +27,8 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
 /* ACL reads the specification of counted keys. The routing of a cluster does not; it asks the
  * command. */
 #define MERGES "write deny-oom getkeys-api"
+/* No specification can except an optional word at the end, so everybody asks the command. */
+#define LISTS "readonly getkeys-api"
 
 /* X(handler, name, since, arity, flags, keys, arguments, summary)
  *
@@ -151,6 +160,9 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
       "Returns the n (default 10) most frequent items of a top, each with its count as "           \
       "TAMIS.COUNT returns it; with FULL, each with its length, its hash and its count as "        \
       "TAMIS.ESTIMATE returns it")                                                                 \
+    X(tamis_card, "TAMIS.CARD", "0.1.0", -2, LISTS, LIST, "key [key ...] [WITHINTERVAL]",          \
+      "Returns the number of distinct items, of the union for several keys; with WITHINTERVAL, "   \
+      "also the bounds of its 99 % confidence interval")                                           \
     X(tamis_remove, "TAMIS.REMOVE", "0.1.0", -3, TAKES, WRITE, "key item [item ...]",              \
       "Removes items; returns for each whether it was a member")                                   \
     X(tamis_exclude, "TAMIS.EXCLUDE", "0.1.0", -3, WRITES, WRITE, "key item [item ...]",           \

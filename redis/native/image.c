@@ -3,6 +3,8 @@
 
 #include "../commands.h"
 
+#include <tamis/distinct.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -196,6 +198,22 @@ static void truth_field(redis_ctx *ctx, const char *name, bool value)
     redis.ReplyWithBool(ctx, value);
 }
 
+/* Replies with the fields that only some structures have. */
+static void reply_further_facts(redis_ctx *ctx, const tamis_facts *f, const tamis_cardinality *n)
+{
+    const char *encoding = tamis_encoding_name(f->encoding);
+    if (encoding == NULL) encoding = "unknown";
+    if (f->encoding != TAMIS_KEYS_UNSTATED) {
+        redis.ReplyWithSimpleString(ctx, "encoding");
+        redis.ReplyWithStringBuffer(ctx, encoding, strlen(encoding));
+        redis_field(ctx, "key-width", f->key_width);
+    }
+    if (n != NULL) {
+        real_field(ctx, "error", f->error); /* also as long as the number is exact */
+        truth_field(ctx, "exact", n->exact);
+    }
+}
+
 int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
 {
     struct redis_open open;
@@ -209,10 +227,11 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         const char *name = tamis_kind_name(f.kind);
         const char *inner = f.inner_kind != 0 ? tamis_kind_name(f.inner_kind) : "";
-        const char *encoding = tamis_encoding_name(f.encoding);
         const bool stated = f.encoding != TAMIS_KEYS_UNSTATED;
-        if (encoding == NULL) encoding = "unknown";
-        redis.ReplyWithMap(ctx, stated ? 30 : 28);
+        tamis_cardinality n = TAMIS_CARDINALITY_INIT;
+        const bool distinct = (f.kind == TAMIS_DISTINCT || f.inner_kind == TAMIS_DISTINCT) &&
+                              tamis_distinct(t, &n, NULL) == TAMIS_OK;
+        redis.ReplyWithMap(ctx, 28 + (stated ? 2 : 0) + (distinct ? 2 : 0));
         redis.ReplyWithSimpleString(ctx, "kind");
         redis.ReplyWithStringBuffer(ctx, name, strlen(name));
         redis.ReplyWithSimpleString(ctx, "inner-kind");
@@ -243,11 +262,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         truth_field(ctx, "conservative", f.conservative);
         truth_field(ctx, "hash-suspect", f.hash_suspect);
         redis_field(ctx, "epoch", (long long)f.epoch);
-        if (stated) {
-            redis.ReplyWithSimpleString(ctx, "encoding");
-            redis.ReplyWithStringBuffer(ctx, encoding, strlen(encoding));
-            redis_field(ctx, "key-width", f.key_width);
-        }
+        reply_further_facts(ctx, &f, distinct ? &n : NULL);
     }
     redis_close_key(&open);
     return REDIS_OK;

@@ -219,6 +219,15 @@ int redis_tamis_create(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- Adding and querying ---------------------------------------------------------------------- */
 
+/* Whether an add of items that were all seen has left the image as it was, so that replicas need
+ * not hear of it. Other kinds count the items that they are given, or a window remembers them
+ * anew. */
+static bool ignores_seen(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    return tamis_stat(t, &f) == TAMIS_OK && f.kind == TAMIS_DISTINCT;
+}
+
 int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
     struct redis_open open;
@@ -235,8 +244,10 @@ int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
     }
     const tamis_status s = tamis_add(t, item.p, item.len, &seen);
     if (s == TAMIS_OK) {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "tamis.add", argv[1]);
+        if (!seen || !ignores_seen(t)) {
+            redis.ReplicateVerbatim(ctx);
+            redis_notify(ctx, "tamis.add", argv[1]);
+        }
         redis.ReplyWithBool(ctx, !seen);
     } else {
         native_say(ctx, tamis_status_message(s));
@@ -312,15 +323,20 @@ int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
     if (t == NULL) return REDIS_OK;
     if (batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
         const tamis_status s = tamis_add_many(t, b.items, b.n, b.bits, &done);
+        size_t seen = 0;
         if (s == TAMIS_OK) done = b.n;
         redis.ReplyWithArray(ctx, (long)(done + (s != TAMIS_OK)));
-        for (size_t i = 0; i < done; i++) redis.ReplyWithBool(ctx, !batch_bit(&b, i));
+        for (size_t i = 0; i < done; i++) {
+            seen += batch_bit(&b, i);
+            redis.ReplyWithBool(ctx, !batch_bit(&b, i));
+        }
         if (s != TAMIS_OK) native_say(ctx, tamis_status_message(s));
-        if (done == b.n)
+        const bool changed = done > 0 && (seen < done || !ignores_seen(t));
+        if (changed && done == b.n)
             redis.ReplicateVerbatim(ctx);
-        else if (done > 0)
+        else if (changed)
             redis.Replicate(ctx, "TAMIS.MADD", "sv", argv[1], argv + 2, done);
-        if (done > 0) redis_notify(ctx, "tamis.add", argv[1]);
+        if (changed) redis_notify(ctx, "tamis.add", argv[1]);
         redis_memory.free(NULL, b.items);
     }
     redis_close_key(&open);

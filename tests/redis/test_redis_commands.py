@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from redis_client import Error, MODULE, SOURCE, Server, main  # noqa: E402
 
 FAMILIES = ("bf", "cf", "cms", "topk", "tamis")
-COMMANDS = 38 + 1 + 17  # RedisBloom's, BF.MERGE, TAMIS.*
+COMMANDS = 38 + 1 + 18  # RedisBloom's, BF.MERGE, TAMIS.*
 
 
 def names(c):
@@ -121,6 +121,8 @@ BY_HAND = {
                                      [("item", "string"), ("increment", "integer")], "multiple")],
     "cms.merge": [("destination", "key"), ("numkeys", "integer"), ("source", "key", "multiple"),
                   ("weight", "integer", "WEIGHTS", "optional", "multiple")],
+    "tamis.card": [("key", "key", "multiple"),
+                   ("withinterval", "pure-token", "WITHINTERVAL", "optional")],
 }
 
 

@@ -198,7 +198,8 @@ USES = {
                   ("TOPK.QUERY", "k", "a"), ("TOPK.COUNT", "k", "a")],
     "tamis-img": [("TAMIS.MADD", "k", "a", "b"), ("TAMIS.MHAS", "k", "a", "b"), ("TAMIS.INFO", "k"),
                   ("TAMIS.DUMP", "k"),
-                  ("TAMIS.REMOVE", "k", "a"), ("TAMIS.COUNT", "k", "a")],
+                  ("TAMIS.REMOVE", "k", "a"), ("TAMIS.COUNT", "k", "a"),
+                  ("TAMIS.CARD", "k", "WITHINTERVAL")],
 }
 AFTER = [("DUMP", "k"), ("COPY", "k", "k2", "REPLACE"), ("MEMORY", "USAGE", "k"),
          ("DEBUG", "DIGEST-VALUE", "k"), ("DEL", "k", "k2")]
@@ -210,9 +211,11 @@ def seeds(client):
     for o in vectors():
         client.do("RESTORE", o.name, 0, o.dump)
         found[client.text("TYPE", o.name)].append(o.dump)
-    for kind in ("blocked", "counting", "growing", "cuckoo", "tally", "window", "fuse"):
+    for kind in ("blocked", "counting", "growing", "cuckoo", "tally", "window", "fuse",
+                 "distinct"):
         client.do("TAMIS.CREATE", kind, kind,
-                  *(("BYTES", 600) if kind == "tally" else ("ITEMS", 20, "RATE", 1 / 256)))
+                  *(("BYTES", 600) if kind in ("tally", "distinct")
+                    else ("ITEMS", 20, "RATE", 1 / 256)))
         client.do("TAMIS.MADD", kind, *range(15))
         found["tamis-img"].append(client.do("DUMP", kind))
     client.do("FLUSHALL")

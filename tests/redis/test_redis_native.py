@@ -336,7 +336,7 @@ def NO_KIND(word):
     return Error(
         f"ERR unknown kind '{word}'; the kinds are auto, bloom, partitioned, blocked, counting, "
         f"pair, growing, window, cuckoo, fuse, "
-                 "ribbon, exact, count-min, count-sketch, tally, top, signed-tally")
+                 "ribbon, exact, count-min, count-sketch, tally, top, signed-tally, distinct")
 
 
 def test_errors():
