@@ -1,13 +1,18 @@
 #!/bin/sh
-# assemble.sh SOURCE OUT: makes the package that npm publishes around OUT/tamis.wasm. The scripts
-# lose their comments and indentation, which is a sixth of what a browser would fetch; tamis.d.ts
-# keeps its comments.
+# assemble.sh SOURCE OUT: makes the package that npm publishes around OUT/tamis.wasm and
+# OUT/distinct.wasm. The scripts lose their comments and indentation, which is a sixth of what a
+# browser would fetch; the types keep their comments.
 set -eu
 source=$1 out=$2
-for name in core guard inline node tamis; do
+for name in core guard inline node tamis \
+    distinct distinct-core distinct-inline distinct-node; do
     sed -e 's/^ *//' -e '/^\/[/*]/d' -e 's/\([;,{]\) \/\/ .*$/\1/' -e '/^$/d' \
         "$source/web/$name.mjs" >"$out/$name.mjs"
 done
-printf "export default '%s';\n" "$(base64 -w 0 "$out/tamis.wasm")" >"$out/bytes.mjs"
-cp "$source/web/tamis.d.ts" "$source/web/README.md" "$source/LICENSE" "$out"
-cp "$source/web/package.json" "$out"
+inline() {
+    printf "export default '%s';\n" "$(base64 -w 0 "$out/$1")" >"$out/$2"
+}
+inline tamis.wasm bytes.mjs
+inline distinct.wasm distinct-bytes.mjs
+cp "$source/web/tamis.d.ts" "$source/web/distinct.d.ts" "$source/web/package.json" "$out"
+cp "$source/web/README.md" "$source/LICENSE" "$out"

@@ -1,72 +1,13 @@
-/* The functions that core.mjs calls. Numbers are passed as doubles and 32-bit words, which
- * JavaScript has. Lists of numbers are returned in `numbers`, in an order that both sides know. A
- * failure leaves its reason in `why`. */
+/* The functions for filters and for URLs, which core.mjs and guard.mjs call. */
 #include "../guard/url/hash.h"
 #include "../guard/url/url.h"
+#include "common.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/inspect.h>
-#include <tamis/tamis.h>
-
-#define EXPORT(name) __attribute__((export_name(#name)))
-
-static tamis_error why;
-static double numbers[40];
-
-EXPORT(numbers) const double *web_numbers(void)
-{
-    return numbers;
-}
-
-EXPORT(why) const char *web_why(void)
-{
-    return why.text;
-}
-
-/* Returns the offset at which the image is wrong, a kind that has the missing operation, or the
- * status. */
-EXPORT(whyMore) double web_why_more(int what)
-{
-    const double more[] = {(double)why.offset, why.better_kind, why.status};
-    return more[what];
-}
-
-EXPORT(alloc) void *web_alloc(size_t size)
-{
-    return malloc(size);
-}
-
-EXPORT(free) void web_free(void *p)
-{
-    free(p);
-}
 
 /* --- Life cycle ------------------------------------------------------------------------------- */
-
-static void *take_memory(void *ctx, size_t size)
-{
-    (void)ctx;
-    return malloc(size);
-}
-
-static void give_memory(void *ctx, void *p)
-{
-    (void)ctx;
-    free(p);
-}
-
-/* The library's own allocator aligns big blocks to huge pages, which do not exist here. */
-static const tamis_memory memory = {.alloc = take_memory, .free = give_memory};
-
-static tamis_options options(const uint8_t *key, uint32_t flags, double max_bytes)
-{
-    return (tamis_options){.struct_size = sizeof(tamis_options),
-                           .flags = flags,
-                           .key = key,
-                           .max_bytes = (uint64_t)max_bytes,
-                           .memory = &memory};
-}
 
 static tamis_status solve(const double *n, tamis_plan *plan, tamis_promise *promise)
 {
@@ -84,15 +25,15 @@ static tamis_status solve(const double *n, tamis_plan *plan, tamis_promise *prom
                          .key_width = (uint32_t)n[10],
                          .seed = (uint64_t)n[12] << 32 | (uint64_t)n[11]};
     promise->struct_size = sizeof *promise;
-    return tamis_solve(plan, promise, &why);
+    return tamis_solve(plan, promise, &web_why);
 }
 
-/* Takes the request from `numbers`, and puts the answer there. */
+/* Takes the request from `web_numbers`, and puts the answer there. */
 EXPORT(plan) int web_plan(void)
 {
     tamis_plan p;
     tamis_promise r;
-    const tamis_status s = solve(numbers, &p, &r);
+    const tamis_status s = solve(web_numbers, &p, &r);
     if (s != TAMIS_OK) return s;
     const double out[] = {p.kind,
                           p.flags,
@@ -111,7 +52,7 @@ EXPORT(plan) int web_plan(void)
                           r.bound_ratio,
                           r.overflow,
                           (double)r.packed_bytes};
-    memcpy(numbers, out, sizeof out);
+    memcpy(web_numbers, out, sizeof out);
     return s;
 }
 
@@ -120,29 +61,14 @@ EXPORT(create) tamis *web_create(const uint8_t *key, double max_bytes)
     tamis_plan p;
     tamis_promise r;
     tamis *t = NULL;
-    const tamis_options o = options(key, 0, max_bytes);
-    if (solve(numbers, &p, &r) == TAMIS_OK) tamis_create(&p, &o, &t, &why);
+    const tamis_options o = web_options(key, 0, max_bytes);
+    if (solve(web_numbers, &p, &r) == TAMIS_OK) tamis_create(&p, &o, &t, &web_why);
     return t;
-}
-
-EXPORT(load)
-tamis *web_load(const void *image, size_t size, const uint8_t *key, uint32_t flags,
-                double max_bytes)
-{
-    const tamis_options o = options(key, flags, max_bytes);
-    tamis *t;
-    tamis_load(image, size, &o, &t, &why);
-    return t;
-}
-
-EXPORT(close) void web_close(tamis *t)
-{
-    tamis_close(t);
 }
 
 EXPORT(seal) int web_seal(tamis *t)
 {
-    return tamis_seal(t, &why);
+    return tamis_seal(t, &web_why);
 }
 
 /* --- Keys ------------------------------------------------------------------------------------- */
@@ -150,14 +76,6 @@ EXPORT(seal) int web_seal(tamis *t)
 EXPORT(has) int web_has(const tamis *t, const void *key, size_t len)
 {
     return tamis_may_contain(t, key, len);
-}
-
-/* The encoding, and from bit 8 on the length that every key must have. */
-EXPORT(keys) uint32_t web_keys(const tamis *t)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    tamis_stat(t, &f);
-    return f.encoding | f.key_width << 8;
 }
 
 /* For images of the caller's own hashes: 16 bytes, lo and hi. */
@@ -169,34 +87,18 @@ EXPORT(hasHash) int web_has_hash(const tamis *t, const uint8_t *bytes)
     return tamis_may_contain_hashes(t, &h, 1, &bit) == 1;
 }
 
-static int because(tamis_status s)
-{
-    why = (tamis_error){.status = s};
-    const char *text = tamis_status_message(s);
-    memcpy(why.text, text, strlen(text));
-    return s;
-}
-
-/* Returns 1 if the key may have been added before. */
-EXPORT(add) int web_add(tamis *t, const void *key, size_t len)
-{
-    bool seen;
-    const tamis_status s = tamis_add(t, key, len, &seen);
-    return s == TAMIS_OK ? seen : because(s);
-}
-
 EXPORT(remove) int web_remove(tamis *t, const void *key, size_t len)
 {
-    return tamis_remove(t, key, len, &why);
+    return tamis_remove(t, key, len, &web_why);
 }
 
-/* --- Facts and saving ------------------------------------------------------------------------- */
+/* --- Facts ------------------------------------------------------------------------------------ */
 
 EXPORT(info) int web_info(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
     const tamis_status s = tamis_info(t, &f);
-    if (s != TAMIS_OK) return because(s);
+    if (s != TAMIS_OK) return web_because(s);
     const double out[] = {f.kind,
                           f.hash,
                           (double)f.m,
@@ -237,28 +139,9 @@ EXPORT(info) int web_info(const tamis *t)
                           f.key_width,
                           (double)(uint32_t)f.seed,
                           (double)(f.seed >> 32)};
-    _Static_assert(sizeof out <= sizeof numbers, "numbers has room");
-    memcpy(numbers, out, sizeof out);
+    _Static_assert(sizeof out <= sizeof web_numbers, "web_numbers has room");
+    memcpy(web_numbers, out, sizeof out);
     return s;
-}
-
-EXPORT(size) double web_size(const tamis *t)
-{
-    return (double)tamis_image_size(t);
-}
-
-static tamis_status append_bytes(void *ctx, const void *bytes, size_t n)
-{
-    uint8_t **at = ctx;
-    memcpy(*at, bytes, n);
-    *at += n;
-    return TAMIS_OK;
-}
-
-/* Writes to `out`, which has the size that the image needs. */
-EXPORT(save) int web_save(const tamis *t, uint8_t *out)
-{
-    return tamis_write(t, append_bytes, &out, &why);
 }
 
 /* --- URLs ------------------------------------------------------------------------------------- */
@@ -286,8 +169,8 @@ EXPORT(url) int web_url(const char *text, size_t len)
         guard_url_canonical(text, len, NULL, url_room, url_room ? GUARD_URL_ROOM(len) : 0, &url);
     if (s != GUARD_URL_OK) {
         const char *message = guard_url_message(s);
-        why = (tamis_error){.status = TAMIS_EINVAL};
-        memcpy(why.text, message, strlen(message));
+        web_why = (tamis_error){.status = TAMIS_EINVAL};
+        memcpy(web_why.text, message, strlen(message));
         return s;
     }
     n_expressions = guard_url_expressions(&url, expressions);

@@ -358,25 +358,34 @@ export class Guard {
   async #fetch(path, most, cache) {
     if (!this.#address) throw new TamisError('EIO', 'there is no server to ask');
     const { timeout, fetch = globalThis.fetch } = this.#options, url = below(this.#address, path);
+    // The fetch of Node 18 ignores the signal while a server sends early hints, or the extension of
+    // a chunk, without an end. Therefore the timeout is waited for as well.
+    const late = new AbortController();
+    let timer;
+    const timedOut = new Promise((_, fail) => {
+      timer = setTimeout(() => { late.abort(); fail(late.signal.reason); }, timeout);
+    });
+    const inTime = (promise) => Promise.race([promise, timedOut]);
     let response;
     try {
       // The server need not know which page asked.
-      response = await fetch(url, {
+      response = await inTime(fetch(url, {
         cache, credentials: 'omit', referrerPolicy: 'no-referrer', redirect: 'manual',
-          signal: AbortSignal.timeout(timeout),
-      });
+        signal: late.signal,
+      }));
       const { status, type, redirected } = response;
       if (redirected || type === 'opaqueredirect' || (status >= 300 && status < 400))
         refuse('EIO', `${url}: redirects elsewhere, which is not followed`);
       if (status === 404) throw new Replaced('EIO', `${url}: HTTP 404`);
-      return await host.read(response, most);
+      return await inTime(host.read(response, most, late.signal));
     } catch (e) {
       response?.body?.cancel?.().catch(() => {});
       if (e.status === 'ENOMEM') throw new Replaced('ECORRUPT', `${url}: more than ${most} bytes`);
       if (e instanceof TamisError) throw e;
-      const late = e.name === 'TimeoutError' || e.name === 'AbortError';
-      throw new TamisError('EIO', late ? `${url}: the request timed out`
+      throw new TamisError('EIO', late.signal.aborted ? `${url}: the request timed out`
         : [e.message, e.cause?.message].filter(Boolean).join(': '), { cause: e });
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -210,9 +210,9 @@ static void put_number(struct format_text *t, uint64_t v)
     put_text(t, digits + at);
 }
 
-/* Formats like %.3g: three digits without trailing zeros, with an exponent where that is
+/* Formats like %.3g or %.2g: so many digits without trailing zeros, with an exponent where that is
  * shorter. */
-static void put_rate(struct format_text *t, double v)
+static void put_rate(struct format_text *t, double v, unsigned shown)
 {
     int exponent = 0;
     if (!(v > 0 && v < INFINITY)) {
@@ -221,13 +221,15 @@ static void put_rate(struct format_text *t, double v)
     }
     for (; v >= 10; v /= 10) exponent++;
     for (; v < 1; v *= 10) exponent--;
-    unsigned digits = (unsigned)(v * 100 + 0.5), shown = 3;
-    if (digits == 1000) {
-        digits = 100;
+    const int most = (int)shown - 1;
+    const unsigned least = shown > 2 ? 100 : 10;
+    unsigned digits = (unsigned)(v * least + 0.5);
+    if (digits == 10 * least) {
+        digits = least;
         exponent++;
     }
     for (; shown > 1 && digits % 10 == 0; digits /= 10) shown--;
-    const bool scientific = exponent < -4 || exponent > 2;
+    const bool scientific = exponent < -4 || exponent > most;
     const int whole = scientific ? 1 : exponent + 1;
     char text[4] = {0};
     for (unsigned i = shown; i-- > 0; digits /= 10) text[i] = (char)('0' + digits % 10);
@@ -264,7 +266,9 @@ int vsnprintf(char *out, size_t size, const char *format, va_list args)
         else if (is(&format, "%llu"))
             put_number(&t, va_arg(args, unsigned long long));
         else if (is(&format, "%.3g"))
-            put_rate(&t, va_arg(args, double));
+            put_rate(&t, va_arg(args, double), 3);
+        else if (is(&format, "%.2g"))
+            put_rate(&t, va_arg(args, double), 2);
         else if (is(&format, "%.0f"))
             put_number(&t, (uint64_t)(va_arg(args, double) + 0.5));
         else if (is(&format, "%%"))

@@ -4,11 +4,11 @@ import { TamisError, gather, host } from './core.mjs';
 
 const read = host.read;
 host.wasm ??= new URL('./tamis.wasm', import.meta.url);
-host.read = async (from, most) => {
+host.read = async (from, most, signal) => {
   from = await from;
   const isFile = from instanceof URL ? from.protocol === 'file:'
     : typeof from === 'string' && !/^https?:/.test(from);
-  if (!isFile) return read(from, most);
+  if (!isFile) return read(from, most, signal);
   const file = createReadStream(from, { highWaterMark: 1 << 20 });
   const pieces = file[Symbol.asyncIterator]();
   try {

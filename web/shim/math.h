@@ -5,6 +5,7 @@
 #define TAMIS_SHIM_MATH_H
 
 #define INFINITY __builtin_inf()
+#define isinf __builtin_isinf
 
 #define TAMIS_SHIM_JS(name) __attribute__((import_module("Math"), import_name(#name)))
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Supports %s, %u, %llu, %.3g, %.0f and %%, and writes '?' for anything else. */
+/* Supports %s, %u, %llu, %.3g, %.2g, %.0f and %%, and writes '?' for anything else. */
 int vsnprintf(char *out, size_t size, const char *format, va_list args);
 int snprintf(char *out, size_t size, const char *format, ...);
 

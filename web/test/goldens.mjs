@@ -91,3 +91,45 @@ export async function made(Tamis, recipes, read) {
   }
   return count;
 }
+
+// --- Distinct sketches ---
+
+// Checks that every image of distinct sketches and their windows counts as before and is saved as
+// the same bytes; `text` is tests/golden/distinct.txt. Returns how many did.
+export async function counted(Distinct, recipes, read, text) {
+  const said = new Map(text.split(/^image /m).slice(1).map((part) => part.trim().split('\n')));
+  must(said.size === recipes.length, `${said.size} images of ${recipes.length}`);
+  for (const recipe of recipes) {
+    const image = await read(recipe.name), t = await Distinct.load(image, keyOf(recipe));
+    const [value, low, high] = said.get(recipe.name).split(' ').map(Number), n = t.interval();
+    must(n.count === Math.round(value) && n.low === low && n.high === high,
+      `${recipe.name}: ${n.count}, ${n.low} to ${n.high}`);
+    must(t.count() === n.count && n.exact === (low === high), recipe.name);
+    must(equal(t.save(), image), `${recipe.name}: other bytes`);
+    t.close();
+  }
+  return recipes.length;
+}
+
+// Checks that sketches are made byte for byte, in this order of the keys and in the reverse one.
+// Returns how many were.
+export async function sketched(Distinct, recipes, read) {
+  let count = 0;
+  for (const recipe of recipes.filter(({ plan }) => plan.kind === 'distinct')) {
+    const { name, plan, also } = recipe, options = { ...plan, ...keyOf(recipe) };
+    delete options.kind;
+    const keys = Array.from({ length: recipe.keys }, (_, i) => goldenKey(i, plan));
+    const half = Math.floor(keys.length / 2);
+    for (const order of [keys, keys.slice().reverse()]) {
+      let t = await Distinct.create(options);
+      t.addMany(order.slice(0, half));
+      if (also.includes('AGAIN')) t = await Distinct.load(t.save(), keyOf(recipe));
+      if (also.includes('MERGED'))
+        t.merge((await Distinct.create(options)).addMany(order.slice(half)));
+      else t.addMany(order.slice(half));
+      must(equal(t.save(), await read(name)), `${name}: other bytes`);
+    }
+    count++;
+  }
+  return count;
+}

@@ -11,6 +11,7 @@ export const command = resolve(process.env.TAMIS ?? join(build, 'tamis'));
 export const web = join(build, 'web');
 export const { Tamis, TamisError, Guard } = await import(join(web, 'node.mjs'));
 export const core = await import(join(web, 'core.mjs'));
+export const { Distinct } = await import(join(web, 'distinct-node.mjs'));
 
 export function native(args, input) {
   const run = spawnSync(command, args, { input, maxBuffer: 1 << 28 });
@@ -38,10 +39,8 @@ export function random(seed) {
   };
 }
 
-// The recipes of tests/support/golden.h, except sketches and private filters: name, plan, number of
-// keys, and the remaining fields.
-const COUNTS = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally'];
-export function recipes() {
+// The recipes of tests/support/golden.h: name, plan, number of keys, and the remaining fields.
+function allRecipes() {
   const text = readFileSync(join(source, 'tests/support/golden.h'), 'utf8');
   const found =
     text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);
@@ -64,6 +63,15 @@ export function recipes() {
       }
     }
     return { name, plan, keys: Number(keys), also: also.replaceAll('GOLDEN_', '').split(/[ |]+/) };
-  }).filter(({ plan, also }) => !COUNTS.includes(plan.kind) && !COUNTS.includes(plan.innerKind) &&
-    !also.includes('RELEASED'));
+  });
 }
+
+// Those of filters, except private ones.
+const SKETCHES = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally', 'distinct'];
+export const recipes = () => allRecipes().filter(({ plan, also }) =>
+  !SKETCHES.includes(plan.kind) && !SKETCHES.includes(plan.innerKind) &&
+  !also.includes('RELEASED'));
+
+// Those of distinct sketches and windows of them.
+export const distinctRecipes = () => allRecipes().filter(({ plan }) =>
+  [plan.kind, plan.innerKind].includes('distinct'));

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { Guard, Tamis, golden, native, room, source, web } from './help.mjs';
+import { Distinct, Guard, Tamis, golden, native, room, source, web } from './help.mjs';
 
 const about = JSON.parse(readFileSync(join(web, 'package.json')));
 
@@ -17,22 +17,34 @@ const gzipped = (...names) => names.map((name) => gzipSync(readFileSync(join(web
   { level: 9 }).length);
 const sum = (sizes) => sizes.reduce((a, b) => a + b);
 const fetched = ['tamis.wasm', 'tamis.mjs', 'core.mjs', 'guard.mjs'];
+// tamis/distinct took 23.2 KB when the limit was set.
+const MOST_DISTINCT = 26000;
+const fetchedDistinct = ['distinct.wasm', 'distinct.mjs', 'distinct-core.mjs', 'core.mjs'];
 
-test('at most 48 KB, gzipped', () => {
-  const sizes = gzipped(...fetched);
-  assert.ok(sum(sizes) <= MOST, `${sizes.join(' + ')} = ${sum(sizes)}`);
+test('at most 48 KB, gzipped, and 26 KB for distinct sketches', () => {
+  for (const [names, most] of [[fetched, MOST], [fetchedDistinct, MOST_DISTINCT]]) {
+    const sizes = gzipped(...names);
+    assert.ok(sum(sizes) <= most, `${sizes.join(' + ')} = ${sum(sizes)}`);
+  }
 });
 
 // Compilers differ by a few hundred bytes.
 test('the sizes in docs/BROWSER.md are those of the package', () => {
   const text = readFileSync(join(source, 'docs/BROWSER.md'), 'utf8');
+  const agree = (sizes, said) => sizes.map(sum).forEach((size, i) => assert.ok(
+    Math.abs(size - 1000 * said[i]) < 500, `${size}, not ${said[i]} KB`));
   const [, ...said] = new RegExp('the whole takes ([0-9.]+) KB, of which the\\s+module takes ' +
     '([0-9.]+) KB; `tamis/inline`\\s+takes ([0-9.]+) KB').exec(text);
-  const sizes = [gzipped(...fetched), gzipped('tamis.wasm'),
-    gzipped('inline.mjs', 'bytes.mjs', 'core.mjs', 'guard.mjs')].map(sum);
-  sizes.forEach((size, i) => assert.ok(Math.abs(size - 1000 * said[i]) < 500,
-    `${size}, not ${said[i]} KB`));
+  agree([gzipped(...fetched), gzipped('tamis.wasm'),
+    gzipped('inline.mjs', 'bytes.mjs', 'core.mjs', 'guard.mjs')], said);
   assert.equal(1000 * /keeps it at ([0-9]+) KB or less/.exec(text)[1], MOST);
+  const [, limit, ...saidDistinct] = new RegExp('`tamis/distinct` takes at most ([0-9]+) KB: ' +
+    'now ([0-9.]+) KB, of which its module takes ([0-9.]+) KB; `tamis/distinct/inline` takes ' +
+    '([0-9.]+) KB').exec(text.replace(/\s+/g, ' '));
+  agree([gzipped(...fetchedDistinct), gzipped('distinct.wasm'),
+    gzipped('distinct-inline.mjs', 'distinct-bytes.mjs', 'distinct-core.mjs', 'core.mjs')],
+  saidDistinct);
+  assert.equal(1000 * limit, MOST_DISTINCT);
 });
 
 test('every file that is named is there, and nothing else', () => {
@@ -41,26 +53,32 @@ test('every file that is named is there, and nothing else', () => {
   for (const file of [...named(about.exports), about.main, about.browser, about.types,
     ...about.sideEffects])
     assert.ok(there.includes(file.replace('./', '')), file);
-  assert.deepEqual(there, ['LICENSE', 'README.md', 'bytes.mjs', 'core.mjs', 'guard.mjs',
-    'inline.mjs', 'node.mjs',
-    'package.json', 'tamis.d.ts', 'tamis.mjs', 'tamis.wasm']);
+  assert.deepEqual(there, ['LICENSE', 'README.md', 'bytes.mjs', 'core.mjs', 'distinct-bytes.mjs',
+    'distinct-core.mjs', 'distinct-inline.mjs', 'distinct-node.mjs', 'distinct.d.ts',
+    'distinct.mjs', 'distinct.wasm', 'guard.mjs', 'inline.mjs', 'node.mjs', 'package.json',
+    'tamis.d.ts', 'tamis.mjs', 'tamis.wasm']);
   assert.equal(about.dependencies, undefined);
   assert.equal(about.license, 'MIT');
   assert.ok(native(['--version']).toString().includes(about.version));
 });
 
-test('the module imports nothing but mathematics', async () => {
-  const module = await WebAssembly.compile(readFileSync(join(web, 'tamis.wasm')));
-  for (const { module: from, name, kind } of WebAssembly.Module.imports(module))
-    assert.ok(from === 'Math' && kind === 'function' && name in Math, `${from}.${name}`);
+test('the modules import nothing but mathematics', async () => {
+  for (const file of ['tamis.wasm', 'distinct.wasm']) {
+    const module = await WebAssembly.compile(readFileSync(join(web, file)));
+    for (const { module: from, name, kind } of WebAssembly.Module.imports(module))
+      assert.ok(from === 'Math' && kind === 'function' && name in Math, `${from}.${name}`);
+  }
 });
 
 test('the types name what there is', () => {
-  const types = readFileSync(join(web, 'tamis.d.ts'), 'utf8');
-  for (const it of [Tamis, Tamis.prototype, Guard, Guard.prototype])
-    for (const name of Object.getOwnPropertyNames(it))
-      if (!['length', 'name', 'prototype', 'constructor', 'handle'].includes(name))
-        assert.match(types, new RegExp(`^  (static |readonly )?${name}[(:]`, 'm'), name);
+  const own = ['length', 'name', 'prototype', 'constructor', 'handle', 'encode'];
+  for (const [file, ...classes] of [['tamis.d.ts', Tamis, Guard], ['distinct.d.ts', Distinct]]) {
+    const types = readFileSync(join(web, file), 'utf8');
+    for (const it of classes.flatMap((c) => [c, c.prototype, Object.getPrototypeOf(c.prototype)]))
+      for (const name of it === Object.prototype ? [] : Object.getOwnPropertyNames(it))
+        if (!own.includes(name))
+          assert.match(types, new RegExp(`^  (static |readonly )?${name}[(:]`, 'm'), name);
+  }
 });
 
 test('by name: in Node, inline, in a worker; as a file over HTTP as in a browser', async (t) => {
@@ -80,7 +98,14 @@ test('by name: in Node, inline, in a worker; as a file over HTTP as in a browser
   writeFileSync(join(dir, 'node.mjs'), use('tamis', quoted));
   writeFileSync(join(dir, 'inline.mjs'), use('tamis/inline', bytes));
   writeFileSync(join(dir, 'worker.mjs'), worker);
-  for (const name of ['node', 'inline', 'worker']) {
+  for (const name of ['distinct', 'distinct/inline'])
+    writeFileSync(join(dir, `${name.replace('/', '-')}.mjs`), `
+      import { Distinct, TamisError } from 'tamis/${name}';
+      const t = await Distinct.create({ error: 0.01 });
+      if (t.addMany(['a', 'b', 'a']).count() !== 2 || !TamisError) throw new Error('wrong');
+      if ((await Distinct.load(t.save())).count() !== 2) throw new Error('wrong');
+      console.log('right');`);
+  for (const name of ['node', 'inline', 'worker', 'distinct', 'distinct-inline']) {
     const run = spawnSync(process.execPath, [join(dir, `${name}.mjs`)], { encoding: 'utf8' });
     assert.equal(run.stdout, 'right\n', `${name}: ${run.stderr}`);
   }

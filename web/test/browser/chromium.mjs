@@ -32,6 +32,18 @@ export function profile(t) {
   return path;
 }
 
+// A browser on a busy machine may draw nothing for minutes. Then there are no animation frames,
+// with which waitForFunction would look, so its pages look by the clock.
+function patient(context) {
+  const look = (page) => {
+    const wait = page.waitForFunction.bind(page);
+    page.waitForFunction = (done, arg, options) => wait(done, arg, { polling: 100, ...options });
+  };
+  context.setDefaultTimeout(PATIENCE);
+  context.pages().forEach(look);
+  context.on('page', look);
+}
+
 const program = process.env.CHROMIUM ?? '/usr/bin/chromium';
 let one;
 after(async () => (await one)?.close());
@@ -43,7 +55,7 @@ export async function visitor(t, options = {}) {
     args: [...ARGS, '--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1'] });
   const context = await (await one).newContext({ viewport: { width: 1024, height: 768 },
     ...options });
-  context.setDefaultTimeout(PATIENCE);
+  patient(context);
   t.after(() => context.close());
   return context;
 }
@@ -63,7 +75,7 @@ export async function browser(t, given = {}) {
         : [])],
     ...options,
   });
-  context.setDefaultTimeout(PATIENCE);
+  patient(context);
   open.get(at).push(context);
   return context;
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { recipes, room, source, web } from '../help.mjs';
+import { distinctRecipes, recipes, room, source, web } from '../help.mjs';
 import { browser, serve, watch } from './chromium.mjs';
 
 const POLICY =
@@ -78,6 +78,25 @@ test('the golden images in a page, a worker and a service worker', async (t) => 
           () => { if (installing.state === 'activated') installing.postMessage(all); });
       });
     }, [entry, recipes()]));
+  }
+  assert.deepEqual(wrong(), []);
+});
+
+test('distinct sketches, beside filters', async (t) => {
+  const { page, wrong } = await start(t);
+  for (const entry of ['distinct', 'distinct-inline']) {
+    const got = await page.evaluate(async ([name, all]) => {
+      const [{ Distinct }, { Tamis }, { counted, sketched }] = await Promise.all(
+        [`/web/${name}.mjs`, '/web/tamis.mjs', '/test/goldens.mjs'].map((file) => import(file)));
+      const read = async (file) =>
+        new Uint8Array(await (await fetch(`/golden/${file}`)).arrayBuffer());
+      const filter = await Tamis.load('/golden/bloom.tamis'), from = '/golden/distinct.tamis';
+      const text = await (await fetch('/golden/distinct.txt')).text();
+      return [await counted(Distinct, all, read, text), await sketched(Distinct, all, read),
+        (await Distinct.load(from)).count(), filter.has('')];
+    }, [entry, distinctRecipes()]);
+    assert.ok(got[0] >= 9 && got[1] >= 7, `${got}`);
+    assert.deepEqual(got.slice(2), [64, true]);
   }
   assert.deepEqual(wrong(), []);
 });

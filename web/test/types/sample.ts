@@ -2,6 +2,9 @@
 // uses must not.
 import { Guard, Tamis, TamisError } from 'tamis';
 import type { Confirmation, Facts, GuardParts, Verdict } from 'tamis';
+import { Distinct, TamisError as SketchError } from 'tamis/distinct';
+import type { DistinctPlan, Interval } from 'tamis/distinct';
+import { Distinct as InlineDistinct } from 'tamis/distinct/inline';
 import { Tamis as Inline } from 'tamis/inline';
 
 export async function filters(response: Response): Promise<number> {
@@ -32,6 +35,23 @@ export async function urls(parts: GuardParts): Promise<Verdict['verdict']> {
   return again.look('x').expressions[0].maybe ? 'clean'
     : (await guard.check('http://a.example/', { insist: true })).verdict;
 }
+
+export async function distinct(plan: DistinctPlan): Promise<number> {
+  const t: Distinct = await Distinct.create({ ...plan, error: 0.01, key: new Uint8Array(16) });
+  const isNew: boolean = t.addMany(['a', 5, 5n, new Uint8Array(3)]).add('b');
+  const other = await Distinct.load(fetch('/a'), { keyless: true, maxBytes: 1 << 20 });
+  const { count, low, high, confidence, error, exact }: Interval = t.merge(other).interval();
+  const image: Uint8Array = t.save();
+  (await InlineDistinct.load(image)).close();
+  if (new Error() instanceof SketchError) return 0;
+  return isNew && exact ? t.count() : count + low + high + confidence + error;
+}
+// @ts-expect-error A sketch cannot be asked about a key.
+export const noAnswer = (t: Distinct) => t.has('a');
+// @ts-expect-error The error is a number.
+export const wrongError = () => Distinct.create({ error: '1%' });
+// @ts-expect-error Only sketches can be merged.
+export const wrongMerge = (t: Distinct, filter: Tamis) => t.merge(filter);
 
 export const numbers = (t: Tamis) => t.has(5) && t.has(5n);
 // @ts-expect-error A key is a string, bytes or an integer.
