@@ -1,9 +1,10 @@
 /* Updates of sketches of 1 MiB with one key per call and with many, with the count after each add
- * and without it. */
+ * and without it; and adds, merges and estimates of a distinct sketch of 16 KiB. */
 #include "calls.h"
 
 #include <math.h>
 #include <tamis/count.h>
+#include <tamis/distinct.h>
 
 static const struct {
     const char *name;
@@ -103,6 +104,74 @@ static void add_peer(struct lanes *l, const struct bench_peer *p, const unsigned
     p->adds(lane->it, keys, INT_LEN, n, 0);
 }
 
+/* --- Distinct --------------------------------------------------------------------------------- */
+
+enum { REGISTERS = 4096, MERGES = 100 };
+
+/* The two sketches are merged to and fro; after the first time, nothing changes in them, which
+ * takes no less time. */
+static uint64_t run_merges(struct lane *l)
+{
+    for (uint64_t i = 0; i < l->per_step; i++)
+        succeed(tamis_merge(l->it, (const void *)l->keys, NULL));
+    return 0;
+}
+
+static uint64_t run_estimates(struct lane *l)
+{
+    tamis_cardinality n = TAMIS_CARDINALITY_INIT;
+    for (uint64_t i = 0; i < l->per_step; i++) succeed(tamis_distinct(l->it, &n, NULL));
+    return 0;
+}
+
+static struct lane *distinct_lane(struct lanes *l, tamis *t, const char *op, const char *mode,
+                                  uint64_t n)
+{
+    struct lane *lane = lane_add(l, "updates", "distinct", op, mode, n);
+    lane->it = t;
+    lane->borrowed = true;
+    lane->row.bytes = tamis_image_size(t);
+    lane->len = INT_LEN;
+    lane->per_step = settings.check || settings.counting ? 2 : MERGES;
+    return lane;
+}
+
+/* New keys, one round after the other, once there are 1,000 keys per register. */
+static void next_keys(struct lane *l)
+{
+    static uint64_t next = NEVER_ADDED;
+    const uint64_t n = l->steps * l->per_step;
+    for (uint64_t i = 0; i < n; i++) fixed_key(next + i, INT_LEN, l->own + i * INT_LEN);
+    next += n;
+}
+
+static void add_distinct(struct lanes *l, tamis **both)
+{
+    const tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_DISTINCT, .m = REGISTERS};
+    const uint64_t keys = sized(1000) * REGISTERS, n = sized(1 << 20) / BATCH * BATCH;
+    for (unsigned i = 0; i < 2; i++) {
+        both[i] = new_handle(&plan, 0, 0);
+        fill(both[i], i * keys, keys, INT_LEN);
+    }
+    for (unsigned bulk = 0; bulk < 2; bulk++) {
+        struct lane *lane =
+            distinct_lane(l, both[0], "add", bulk != 0 ? "bulk" : "independent", keys);
+        lane->keys = lane->own = take((n != 0 ? n : BATCH) * INT_LEN);
+        lane->per_step = n != 0 ? n : BATCH;
+        lane->before = next_keys;
+        lane->loop = plain_adds;
+        if (bulk == 0) continue;
+        lane->per_step = BATCH;
+        lane->steps = n != 0 ? n / BATCH : 1;
+        lane->prepare = describe;
+        lane->run = run_many;
+    }
+    struct lane *lane = distinct_lane(l, both[1], "merge", "sketches", keys);
+    lane->keys = (const unsigned char *)(void *)both[0];
+    lane->run = run_merges;
+    distinct_lane(l, both[1], "estimate", "sketch", keys)->run = run_estimates;
+}
+
 void updates_group(void)
 {
     struct lanes l = {NULL, 0};
@@ -129,7 +198,11 @@ void updates_group(void)
             lane->run = run_many;
         }
     }
+    tamis *both[2];
+    add_distinct(&l, both);
     for (size_t i = 0; peer_at(i) != NULL; i++) add_peer(&l, peer_at(i), keys, n);
-    race(&l, "updates: sketches of 1 MiB");
+    race(&l, "updates: sketches of 1 MiB, distinct of 16 KiB");
+    tamis_close(both[0]);
+    tamis_close(both[1]);
     give_back(keys);
 }

@@ -1,5 +1,7 @@
 """Tables of the groups of calls in bench.json, and their targets. Where an older run is given
 (--before), a cell is "before → now"."""
+import textwrap
+
 from reporting import count, num, table
 
 NOTHING = "Not in this run."
@@ -7,10 +9,23 @@ GROUPS = ("single", "urls", "updates", "bulk", "columns", "encodings", "threads"
           "windows", "plans", "memory")
 NAME = ("group", "kind", "op", "mode", "key_type", "n", "threads", "rate")
 OURS = {"blocked", "bloom", "cuckoo", "fuse", "ribbon", "count-min", "count-sketch", "tally", "top",
-        "nothing"}
+        "distinct", "nothing"}
 OPS = {"positive": "query, present", "negative": "query, absent"}
 
-PAGE = """## Single calls
+PAGE = """# Benchmarks of calls
+
+`./run bench calls` wrote this page{how}; do not edit it. It is about programs that pass one key per
+call, have several threads, or make many small filters. All numbers are from one run. Times are
+those of this machine, and the targets were set on another one, an AMD EPYC (Zen 4) with two cores.
+[BENCHMARKS.md](BENCHMARKS.md) measures the kinds of filters in bulk.
+
+{machine}
+
+## Targets
+
+{call_targets}
+{notes}
+## Single calls
 
 Rows of one group are measured in turn, round after round in one run; the time is the median of the
 rounds. *independent* calls do not wait for each other. In a *dependent* chain, each key is chosen
@@ -23,8 +38,6 @@ room. Peers are libbloom and the libraries that `TAMIS_BENCH_PEER` names (bench/
 its counters; callgrind runs the AVX2 code. *nothing* is the loop with a call that returns at once.
 An arrow separates a run of an older version on the same machine, on its left, from this one.
 
-{call_targets}
-
 {peers}
 
 {single}
@@ -34,7 +47,7 @@ URLs of 54 bytes:
 {urls54}
 
 Sketches of 1 MiB with a stream in which the frequency of a key is inversely proportional to its
-rank. *upper* is `tamis_upper`:
+rank. *upper* is `tamis_upper`. The distinct sketch has 4,096 registers and 1,000 keys for each:
 
 {updates}
 
@@ -75,7 +88,6 @@ rotation* is `tamis_top` for 20 items right after `tamis_rotate`:
 Memory of a handle or a view besides its cells. *view_at* is the room that the caller provides:
 
 {memory}
-
 """
 
 
@@ -197,7 +209,7 @@ def single_targets(calls):
         row = calls.one("single", kind, op, "independent", 0)
         counted = value(row, "instructions")
         yield (f"{kind}, single {OPS.get(op, op)}, instructions without the loop", goal,
-               None if counted is None else counted - loop)
+               None if counted is None else round(counted - loop))
     for op, goal in (("add", 11), ("positive", 10)):
         row = calls.one("urls", "blocked", op, "independent")
         yield f"blocked, single {OPS.get(op, op)}, URLs of 54 bytes, 1 M, ns", goal, value(row)
@@ -206,6 +218,10 @@ def single_targets(calls):
         yield f"{kind} of 1 MiB, single update, ns", goal, value(row)
         counted = calls.one("updates", kind, "add counted", "independent")
         yield f"{kind} of 1 MiB, add with count to add", 1.3, ratio(counted, row)
+    for op, mode, goal in (("add", "independent", 7), ("add", "bulk", 2.5),
+                           ("merge", "sketches", 10000), ("estimate", "sketch", 60000)):
+        row = calls.one("updates", "distinct", op, mode)
+        yield f"distinct of 16 KiB, 1,000 keys per register, {mode} {op}, ns", goal, value(row)
 
 
 def bulk_targets(calls):
@@ -276,7 +292,8 @@ def slower(calls):
 def peers(calls):
     names = dict.fromkeys(r["kind"] for r in calls.rows
                           if r["group"] in ("single", "urls", "updates") and r["kind"] not in OURS)
-    return f"Peers in this run: {', '.join(names)}." if names else "No peer was in this run."
+    text = f"Peers in this run: {', '.join(names)}." if names else "No peer was in this run."
+    return textwrap.fill(text, 100)
 
 
 def parts(calls):

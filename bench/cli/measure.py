@@ -96,6 +96,15 @@ def commands(n):
         ("top", "mawk, sort", "mawk",
          "mawk '{ c[$0]++ } END { for (k in c) print c[k], k }' lines | "
          "sort -rn | head -n 100", ""),
+        ("distinct", "tamis distinct", "tamis", "tamis distinct lines", ""),
+        ("distinct", "tamis distinct --threads 1", "tamis", "tamis distinct --threads 1 lines", ""),
+        ("distinct", "sort -u | wc -l", "sort", "sort -u lines | wc -l", ""),
+        ("distinct", "mawk, count", "mawk",
+         "mawk '!s[$0]++ { n++ } END { print n + 0 }' lines", ""),
+        ("distinct --by", "tamis distinct --by", "tamis", "tamis distinct --by 3 -t / lines", "by"),
+        ("distinct --by", "sort -u | cut | uniq -c | sort -rn", "sort",
+         "sort -u lines | cut -d / -f 3 | uniq -c | sort -k 1,1nr -k 2 | "
+         "sed 's/^ *//;s/ /\\t/'", "by"),
     ]
 
 
@@ -201,13 +210,18 @@ class Report:
                  "seconds"),
                 ("build and check: times faster than DCSO's bloom", 15,
                  ["tamis build", "tamis check"],
-                 ["bloom create, insert", "bloom check"], "seconds")):
+                 ["bloom create, insert", "bloom check"], "seconds"),
+                ("distinct: times faster than sort -u | wc -l", 20, ["tamis distinct"],
+                 ["sort -u | wc -l"], "seconds")):
             by_processors = self.ratio(ours, theirs, "cpu_seconds") if field == "seconds" else None
             out.append((what, target, self.ratio(ours, theirs, field), by_processors))
         one = self.rows.get("tamis check --threads 1")
         speeds = [self.context["line_bytes"] / one[f] / 1e6 if one and one[f] > 0 else None
                   for f in ("seconds", "cpu_seconds")]
         out.append(("check on one core: MB/s", 500, *speeds))
+        count = self.rows.get("tamis distinct")
+        out.append(("distinct: times below 6 MB of memory", 1,
+                    6e6 / count["peak_bytes"] if count else None, None))
         return out
 
     def page(self):
@@ -243,7 +257,9 @@ class Report:
                   "check -f": "Lines that are among the patterns",
                   "build": "Building a filter from the patterns",
                   "check": "Lines that may be in the filter",
-                  "top": "The most frequent lines"}
+                  "top": "The most frequent lines",
+                  "distinct": "The number of distinct lines",
+                  "distinct --by": "The number of distinct lines of each host"}
         for job in jobs:
             rows = [r for r in self.rows.values() if r["job"] == job]
             best = rows[0]
@@ -262,13 +278,15 @@ class Report:
                 "wrote fewer lines",
                 "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are "
                 "exact, like grep.",
-                "`bloom` is DCSO's, at the same rate of 1 %.", "", "## Targets", "",
+                "`bloom` is DCSO's, at the same rate of 1 %. `tamis distinct` estimates with a "
+                "standard error of 0.27 %;",
+                "groups of up to 2,048 lines are counted exactly.", "", "## Targets", "",
                 "| what | target | measured | | by processor seconds |", "|---|---:|---:|---|---:|"]
         for what, target, got, by_processors in self.targets():
             shown, met = "not measured", ""
             if got is not None:
                 shown, met = f"{got:.1f}", "met" if got >= target else "**missed**"
-            out.append(f"| {what} | {target} | {shown} | {met} | "
+            out.append(f"| {cell(what)} | {target} | {shown} | {met} | "
                        f"{'' if by_processors is None else f'{by_processors:.1f}'} |")
         if c["missing"]:
             out += ["", "Not installed: " + ", ".join(f"`{m}`" for m in c["missing"]) + "."]

@@ -35,10 +35,11 @@ def plot(script, curves, style, out):
             subprocess.run(["gnuplot", "-e", settings, script], check=True)
 
 
-def report(usage, results, name, read, print_targets, page, write_plots, many=False):
+def report(usage, results, pages, read, print_targets, write_plots, many=False):
     """Handles [--docs FOLDER] [--no-plots] [FILE]: prints the targets of the results in FILE
-    (build/RESULTS) and, with --docs, writes the page NAME. If `many`, takes several FILEs and
-    --before FILE, and calls read(FILES, BEFORE)."""
+    (build/RESULTS) and, with --docs, writes the pages: a function for each name, which returns the
+    text, or None if the results are not for this page. If `many`, takes several FILEs and --before
+    FILE, and calls read(FILES, BEFORE)."""
     folder, plots, before, paths = None, True, None, []
     words = sys.argv[1:]
     while words:
@@ -58,9 +59,13 @@ def report(usage, results, name, read, print_targets, page, write_plots, many=Fa
     print_targets(run)
     if folder is None:
         return
-    text = page(run)
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-        f.write(text)
+    texts = {name: page(run) for name, page in pages.items()}
+    texts = {name: text for name, text in texts.items() if text is not None}
+    if not texts:
+        sys.exit("no page can be written, because groups are missing in this run")
+    for name, text in texts.items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+        print(f"\nwrote {os.path.join(folder, name)}")
     if plots:
         write_plots(run, folder)
-    print(f"\nwrote {os.path.join(folder, name)}" + (" and its plots" if plots else ""))

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Turns build/bench.json into the table of targets and, with --docs, into docs/BENCHMARKS.md and
-its plots.
+"""Turns build/bench.json into the tables of targets and, with --docs, into docs/BENCHMARKS.md and
+its plots (from the group `tables`) and docs/CALLS.md (from all other groups).
 
     bench/filters/report.py [--docs FOLDER] [--no-plots] [--before FILE] [build/bench.json...]
 
 If several files are given, each group of rows is taken from the last one that has it. With
 --before, the tables of calls show an older run beside this one. Every number of the page is in the
-files or computed here from them. The reasons why a target was missed are copied from
-bench/filters/NOTES.md.
+files or computed here from them. The reasons why a target was missed are copied from the NOTES.md
+in bench/filters and bench/calls.
 """
 import json
 import math
@@ -416,8 +416,8 @@ def losses(run):
                       lost_to_libbloom(run)]).strip()
 
 
-def notes():
-    path = os.path.join(HERE, "NOTES.md")
+def notes(folder):
+    path = os.path.join(folder, "NOTES.md")
     if not os.path.exists(path):
         return ""
     with open(path, encoding="utf-8") as f:
@@ -481,6 +481,9 @@ in parentheses. If the two disagree, something else was using the machine: trust
 * **Memory.** From 4 MiB on, the library asks for huge pages, and so does the loop. libbloom does
   not.
 
+[CALLS.md](CALLS.md) compares single calls with other libraries, and has threads, columns, windows
+and plans.
+
 ## Targets
 
 The figures are ratios of medians (of minima in parentheses), and the worst of positive and negative
@@ -492,7 +495,7 @@ queries and of the sizes named.
 
 {losses}
 
-""" + tables.PAGE + """## The limits of the machine
+## The limits of the machine
 
 The table shows the time for a random line of 64 bytes by the size of the array. The sizes are those
 of the targets and of the tables below.
@@ -572,19 +575,31 @@ Collisions of a hash table with as many places as keys:
 """
 
 
+def how(run):
+    return "" if run.context["run"] == "full" else f" in a {run.context['run']} run"
+
+
 def page(run):
+    """docs/BENCHMARKS.md, or None if the group `tables` is missing."""
     if not run.rows:
-        sys.exit("the page needs a run with the group 'tables'; name its file as well")
+        return None
     rows = [(w, g, m if not low or low == "-" else f"{m} ({low})", v)
             for w, g, m, low, v in target_rows(run)]
-    how = "" if run.context["run"] == "full" else f" in a {run.context['run']} run"
     return PAGE.format(
-        how=how, machine=machine(run), targets=table(("", "target", "measured", ""), rows),
-        notes=notes(),
+        how=how(run), machine=machine(run), targets=table(("", "target", "measured", ""), rows),
+        notes=notes(HERE),
         losses=losses(run), limits=limits(run), hashing=hashing(run), integers=groups(run, "int"),
         urls=groups(run, "url"), shrinking=chosen(run, SHRINKING), sealed=chosen(run, SEALED),
-        threads=threads(run), exact=exact(run), collisions=collisions(run),
-        **tables.parts(run.calls))
+        threads=threads(run), exact=exact(run), collisions=collisions(run))
+
+
+def calls_page(run):
+    """docs/CALLS.md, or None if a group is missing."""
+    if set(tables.GROUPS) - {r["group"] for r in run.calls.rows}:
+        return None
+    return tables.PAGE.format(how=how(run), machine=machine(run),
+                              notes=notes(os.path.dirname(tables.__file__)),
+                              **tables.parts(run.calls))
 
 
 # --- Plots ----------------------------------------------------------------------------------------
@@ -616,11 +631,13 @@ def space_curves(run):
 
 
 def write_plots(run, folder):
+    if not run.rows:
+        return
     plot(PLOTS, time_curves(run, "positive"), "query", os.path.join(folder, "bench-query.svg"))
     plot(PLOTS, time_curves(run, "add"), "add", os.path.join(folder, "bench-add.svg"))
     plot(PLOTS, space_curves(run), "space", os.path.join(folder, "bench-space.svg"))
 
 
 if __name__ == "__main__":
-    report(__doc__, "bench.json", "BENCHMARKS.md", Run, print_targets, page, write_plots,
-           many=True)
+    report(__doc__, "bench.json", {"BENCHMARKS.md": page, "CALLS.md": calls_page}, Run,
+           print_targets, write_plots, many=True)

@@ -8,7 +8,7 @@
 #ifndef TAMIS_BENCH_FREQUENCY_H
 #define TAMIS_BENCH_FREQUENCY_H
 
-#include "../common/bench.h"
+#include "../common/lists.h"
 
 /* --- Streams ---------------------------------------------------------------------------------- */
 
@@ -48,12 +48,7 @@ extern const struct structure STRUCTURES[];
 extern const size_t N_STRUCTURES;
 tamis *structure_open(const struct structure *s, uint64_t bytes);
 
-/* --- Results: rows of one JSON file, which are also printed ----------------------------------- */
-
-void rows_open(const char *path, const char *only); /* `only` is a section, or NULL for all */
-void rows_list(const char *name);                   /* begins a new list */
-void rows_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void rows_close(void);
+/* --- What is measured: rows of one JSON file, which are also printed -------------------------- */
 
 void measure_accuracy(const struct stream *s);
 /* Measures only count-min against count-sketch, for the plot that shows which is better where. */

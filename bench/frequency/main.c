@@ -6,56 +6,12 @@
  * generators. */
 #include "frequency.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FULL 10000000u
 
 struct settings settings = {.least = 5, .budget = 0};
-
-/* --- The file --------------------------------------------------------------------------------- */
-
-static FILE *file;
-static bool first_list = true, first_row;
-
-void rows_open(const char *path, const char *only)
-{
-    file = fopen(path, "w");
-    if (file == NULL) die("cannot write %s", path);
-    fputs("{\n", file);
-    describe_machine(file);
-    fprintf(file, "  \"run\": \"%s\"",
-            settings.check   ? "check"
-            : settings.quick ? "quick"
-                             : "full");
-    if (only != NULL) fprintf(file, ",\n  \"only\": \"%s\"", only);
-}
-
-void rows_list(const char *name)
-{
-    fprintf(file, "%s,\n  \"%s\": [", first_list ? "" : "\n  ]", name);
-    first_list = false;
-    first_row = true;
-}
-
-void rows_row(const char *format, ...)
-{
-    va_list list;
-    fputs(first_row ? "\n    {" : ",\n    {", file);
-    va_start(list, format);
-    vfprintf(file, format, list);
-    va_end(list);
-    fputc('}', file);
-    first_row = false;
-}
-
-void rows_close(void)
-{
-    fputs("\n  ]\n}\n", file);
-    if (ferror(file) || fclose(file) != 0) die("the file was not written");
-}
 
 /* --- What is run ------------------------------------------------------------------------------ */
 
@@ -134,15 +90,6 @@ static int write_log(const char *path)
     stream_write_log(&s, path);
     stream_drop(&s);
     return 0;
-}
-
-/* Stores the folder of the program, where files are written. */
-static void own_folder(char *out, size_t room)
-{
-    const ssize_t n = readlink("/proc/self/exe", out, room - 1);
-    out[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(out, '/');
-    snprintf(slash != NULL ? slash : out, 2, "%s", slash != NULL ? "" : ".");
 }
 
 int main(int argc, char **argv)

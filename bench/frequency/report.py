@@ -383,4 +383,4 @@ def write_plots(run, folder):
 
 
 if __name__ == "__main__":
-    report(__doc__, "frequency.json", "FREQUENCY.md", Run, print_targets, page, write_plots)
+    report(__doc__, "frequency.json", {"FREQUENCY.md": page}, Run, print_targets, write_plots)
