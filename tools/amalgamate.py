@@ -50,6 +50,13 @@ def version_of_xxhash(text):
                     for part in ("MAJOR", "MINOR", "RELEASE"))
 
 
+def licence_of_xxhash():
+    """Its licence as text, which goes with what is compiled from tamis.c."""
+    comment = re.search(r"/\*(.*?)\*/", find_xxhash(), re.S)[1]
+    lines = [line.removeprefix(" *").removeprefix(" ") for line in comment.splitlines()]
+    return "\n".join(lines).strip() + "\n"
+
+
 def embedded(text):
     return (f"/* --- xxhash.h of xxHash {version_of_xxhash(text)}, unchanged --- */\n" +
             visibility("push(default)") + text + visibility("pop") +

@@ -8,8 +8,10 @@ cd "$(dirname "$0")/.."
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 trap 'exit 1' HUP INT TERM
-find src cli cluster guard redis -name '*.c' | sort | tr '\n' '\0' >"$list"
+find src cli cluster guard redis python/src -name '*.c' | sort | tr '\n' '\0' >"$list"
 status=0
+PYTHON_HEADERS=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
+export PYTHON_HEADERS
 jobs=$(nproc)
 
 # Prints nothing if nothing is found.
@@ -47,7 +49,7 @@ run_analyzer() {
         gcc -std=gnu11 -O1 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DWITH_GUARD -DWITH_LMDB \
             -DGUARD_MHD_FILE="\"\"" -fanalyzer -Wno-analyzer-malloc-leak \
             -Wno-analyzer-file-leak -Wno-analyzer-too-complex -Werror \
-            "$@" -Iinclude -c "$file" -o /dev/null' sh <"$list" 2>&1
+            "$@" -Iinclude -isystem "$PYTHON_HEADERS" -c "$file" -o /dev/null' sh <"$list" 2>&1
 }
 
 # uninitvar, legacyUninitvar: it mistakes the address of a variable for its value; compilers and
@@ -60,9 +62,10 @@ run_cppcheck() {
         --error-exitcode=1 \
         --suppress=missingIncludeSystem --suppress=uninitvar --suppress=legacyUninitvar \
         --suppress=returnDanglingLifetime --suppress=internalAstError --suppress=varFuncNullUB \
-        --max-configs=2 \
+        --max-configs=2 --library=python \
         -Iinclude -D__x86_64__ -D__linux__ -D__GNUC__=12 -D__BYTE_ORDER__=1234 \
-        -D__ORDER_LITTLE_ENDIAN__=1234 src cli cluster guard redis web 2>&1
+        -D__ORDER_LITTLE_ENDIAN__=1234 src cli cluster guard redis web \
+        python/src 2>&1
 }
 
 for reader in ${1:-clang-tidy analyzer cppcheck}; do

@@ -12,7 +12,7 @@ set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$source"
 statistics="test_adversary test_bulk test_compact test_count_min test_count_sketch test_counting
-test_cuckoo test_estimate test_exact test_file_faults test_frequency test_fuse
+test_cuckoo test_distinct test_estimate test_exact test_file_faults test_frequency test_fuse
 test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair
 test_plan test_private test_rate test_ribbon_core test_sealed test_secret
 test_signed_tally test_spill test_tally test_threads_kinds test_threads_seal

@@ -154,6 +154,9 @@ def check_promises(rows):
         for op in ("add", "add counted", "upper"):
             for mode in ("independent", "bulk"):
                 has(group="updates", kind=kind, op=op, mode=mode, bytes=1 << 20)
+    for op, mode in (("add", "independent"), ("add", "bulk"), ("merge", "sketches"),
+                     ("estimate", "sketch")):
+        has(group="updates", kind="distinct", op=op, mode=mode)
     has(group="updates", kind="sum", op="add")
     for kind in ("blocked", "bloom"):
         for op in ("add", "positive", "negative"):
@@ -195,7 +198,7 @@ def check_peers(room):
     assert bench(room, "nonsense").returncode == 2
     for words, message in ((("nonsense",), b"groups: tables single"),
                            (("cli", "single"), b"groups: tables single"),
-                           (("single", "--docs"), b"needs the group 'tables'")):
+                           (("single", "--docs"), b"needs the group 'tables', or all of 'calls'")):
         door = subprocess.run(["sh", str(SOURCE / "run"), "bench", *words], capture_output=True)
         assert door.returncode == 2 and message in door.stderr, door.stderr
 
@@ -220,9 +223,17 @@ def check_report(room, path):
                          capture_output=True, text=True).stdout
     assert "blocked, single query, present, 1 M, ns" in out, out
     (room / "BENCHMARKS.md").write_text("as before")
-    docs = subprocess.run([*report, "--docs", str(room), str(path)], capture_output=True, text=True)
-    assert docs.returncode == 1 and "group 'tables'" in docs.stderr, docs.stderr
+    subprocess.run([*report, "--docs", str(room), str(path)], check=True, capture_output=True)
     assert (room / "BENCHMARKS.md").read_text() == "as before"
+    text = (room / "CALLS.md").read_text()
+    assert "None" not in text and "nan" not in text and "Not in this run" not in text, text
+    (room / "CALLS.md").write_text("as before")
+    few, context = room / "few.json", path.with_name(path.stem + "_context.json")
+    few.write_text(json.dumps([r for r in load(path) if r["group"] != "plans"]))
+    shutil.copy(context, room / "few_context.json")
+    docs = subprocess.run([*report, "--docs", str(room), str(few)], capture_output=True, text=True)
+    assert docs.returncode == 1 and "groups are missing" in docs.stderr, docs.stderr
+    assert (room / "CALLS.md").read_text() == "as before"
     sys.path[:0] = [str(SOURCE / "bench/common"), str(SOURCE / "bench/calls")]
     import tables
     rows = load(path)
@@ -230,11 +241,12 @@ def check_report(room, path):
     parts = tables.parts(tables.Calls(rows, older))
     for name in set(parts) - {"call_targets", "peers", "slower"}:
         assert "→" in parts[name], name
+    page = (SOURCE / "docs/CALLS.md").read_text().splitlines()
+    lost = [line for line in tables.PAGE.splitlines() if "{" not in line and line not in page]
+    assert not lost, f"docs/CALLS.md lacks {lost}"
     assert parts["peers"] == "Peers in this run: libbloom, set, sum.", parts["peers"]
     assert "take over 3 % more" in parts["slower"], parts["slower"]
     assert "→" not in "".join(tables.parts(tables.Calls(rows)).values())
-    text = tables.PAGE.format(**parts)
-    assert "None" not in text and "nan" not in text and tables.NOTHING not in text
     assert tables.parts(tables.Calls([]))["single"] == tables.NOTHING
 
 

@@ -20,7 +20,8 @@ with tempfile.TemporaryDirectory() as folder:
     assert sorted(os.listdir(folder)) == ["BENCHMARKS-CLI.md", "cli.json"], "data is left behind"
 names = {r["name"] for r in told["rows"]}
 assert {"tamis uniq", "mawk '!s[$0]++'", "sort -u", "tamis check -f", "grep -Fxf",
-        "tamis check --confirm"} <= names, names
+        "tamis check --confirm", "tamis distinct", "sort -u | wc -l",
+        "tamis distinct --by"} <= names, names
 for r in told["rows"]:
     assert 0 < r["min_seconds"] <= r["seconds"] and r["cpu_seconds"] >= 0 \
         and r["peak_bytes"] > 100000, r

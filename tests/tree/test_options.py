@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""The tables of cli/frame/commands.c agree with each other: every option that a command names
-exists, what a command redefines is an option that it takes, and 'tamis help kinds' lists every kind
-of the header. A letter has one meaning in all commands, except where a command follows the tool
-that it imitates; the table of CONTRIBUTING.md lists the letters. A spelling of an earlier version
-is an error that names the one to use."""
+"""The tables of cli/frame (commands.c, own_options.c) agree with each other: every option that a
+command names exists, what a command redefines is an option that it takes, and 'tamis help kinds'
+lists every kind of the header. A letter has one meaning in all commands, except where a command
+follows the tool that it imitates; the table of CONTRIBUTING.md lists the letters. A spelling of an
+earlier version is an error that names the one to use."""
 import os
 import re
 import subprocess
 
-source = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame/commands.c"),
-              encoding="utf-8").read()
+source = "".join(open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame", name),
+                      encoding="utf-8").read() for name in ("commands.c", "own_options.c"))
 source = re.sub(r'"\s*\n\s*"', "", source)  # pieces of one string
 common, own = source.split("own_options[] = {")
 own, _, refused = own.partition("refused_options[] = {")
@@ -48,21 +48,22 @@ assert named == set(options), f"no command takes {set(options) - named}"
 # A letter of the tool that a command imitates is taken with the meaning that it has there, or not
 # at all. The letters are those of GNU grep 3.8 and of coreutils 9.1.
 TOOLS = {"check": ("grep", "EFGPefiywxsvVmbnHhoqaIdDrRLlcTZzUABCu"), "uniq": ("uniq", "cdDfisuwz"),
-         "top": ("head", "cnqvz")}
+         "top": ("head", "cnqvz"), "distinct": ("head", "cnqvz")}
 AS_THERE = {"check": {"c": "count", "f": "patterns", "H": "with-filename",
                       "l": "files-with-matches",
                       "m": "max-count", "n": "line-number", "q": "quiet", "v": "invert",
                       "z": "null"},
             "uniq": {"z": "null"},
             "top": {"n": "number", "z": "null",
-                    "q": "quiet"}}  # head's -q leaves out the headers that it prints between files
+                    "q": "quiet"},  # head's -q leaves out the headers that it prints between files
+            "distinct": {"n": "number", "z": "null", "q": "quiet"}}
 for command, (tool, known) in TOOLS.items():
     for letter in known:
         meaning = letters.get(letter, {}).get(command)
         assert meaning == AS_THERE[command].get(letter), \
             f"{command} -{letter} is {meaning}, and not as in {tool}"
 # Elsewhere a letter has one meaning.
-EXCEPTIONS = {("check", "n"), ("check", "f"), ("top", "n")}
+EXCEPTIONS = {("check", "n"), ("check", "f"), ("top", "n"), ("distinct", "n")}
 for letter, meanings in letters.items():
     usual = {name for command, name in meanings.items() if (command, letter) not in EXCEPTIONS}
     assert len(usual) <= 1, f"-{letter} has several meanings: {meanings}"

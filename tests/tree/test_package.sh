@@ -50,6 +50,7 @@ machine=$(dpkg --print-architecture)
 same 'the packages' \
     "libtamis-dev_${version}_$machine.deb
 libtamis${major}_${version}_$machine.deb
+python3-tamis_${version}_$machine.deb
 tamis_${version}_$machine.deb" "$(cd "$room/build" && printf '%s\n' *.deb)"
 field() { dpkg-deb -f "$room/build/$1_${version}_$machine.deb" "$2"; }
 for library in libc6 zlib1g libzstd1 libbz2-1.0 liblzma5; do
@@ -63,14 +64,22 @@ case "$(field "libtamis$major" Depends)" in
 *'libc6 ('*) ;;
 *) fail "the library's needs are not known: $(field "libtamis$major" Depends)" ;;
 esac
+for package in "libtamis$major (= $version)" 'python3 (>= 3.11)' 'libc6 ('; do
+    case "$(field python3-tamis Depends)" in
+    *"$package"*) ;;
+    *) fail "python3-tamis does not depend on $package" ;;
+    esac
+done
 same 'headers go with their library' "libtamis$major (= $version)" "$(field libtamis-dev Depends)"
 
 # --- What they hold -----------------------------------------------------------------------------
 root=$room/root
 mkdir -p "$root"
 for package in "$room"/build/*.deb; do try "unpack $package" dpkg-deb -x "$package" "$root"; done
-triplet=$(cd "$root/usr/lib" && ls)
-same 'the files' "usr/bin/tamis
+triplet=$(cd "$root/usr/lib" && ls -d -- *-*)
+packages=usr/lib/python3/dist-packages
+same 'the files' "$(LC_ALL=C sort <<FILES
+usr/bin/tamis
 usr/include/tamis-reader.h
 $(cd "$source/include" && find . -type f | sed 's|^\.|usr/include|' | sort)
 usr/lib/$triplet/cmake/tamis/tamis-config-release.cmake
@@ -81,14 +90,21 @@ usr/lib/$triplet/libtamis.so
 usr/lib/$triplet/libtamis.so.$major
 usr/lib/$triplet/libtamis.so.$version
 usr/lib/$triplet/pkgconfig/tamis.pc
+$(cd "$source/python" && printf '%s\n' tamis/*.py tamis/*.pyi | sed "s|^|$packages/|")
+$packages/tamis/_tamis.abi3.so
+$packages/tamis/py.typed
+$packages/tamis-$version.dist-info/INSTALLER
+$packages/tamis-$version.dist-info/METADATA
 usr/share/bash-completion/completions/tamis
 usr/share/doc/libtamis-dev/copyright
 usr/share/doc/libtamis$major/copyright
+usr/share/doc/python3-tamis/copyright
 usr/share/doc/tamis/copyright
 usr/share/fish/vendor_completions.d/tamis.fish
 usr/share/man/man1/tamis.1
-usr/share/zsh/vendor-completions/_tamis" \
-    "$(cd "$root" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)"
+usr/share/zsh/vendor-completions/_tamis
+FILES
+)" "$(cd "$root" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)"
 same 'the soname' "libtamis.so.$major" \
     "$(readelf -d "$root/usr/lib/$triplet/libtamis.so.$version" |
         sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
@@ -96,7 +112,8 @@ if readelf -d "$root/usr/bin/tamis" | grep -Eq 'R(UN)?PATH'; then
     fail 'the command looks for libraries where it was built'
 fi
 try 'the packages are as hard as the build' /usr/bin/python3 "$source/tests/tree/test_hardened.py" \
-    "$root/usr/bin/tamis" "$root/usr/lib/$triplet/libtamis.so.$version"
+    "$root/usr/bin/tamis" "$root/usr/lib/$triplet/libtamis.so.$version" \
+    "$root/$packages/tamis/_tamis.abi3.so"
 [ -s "$root/usr/share/man/man1/tamis.1" ] || fail 'the manual page is empty'
 
 # --- They work ----------------------------------------------------------------------------------
@@ -114,17 +131,30 @@ use_library() {
         LD_LIBRARY_PATH=$root/usr/lib/$triplet "$room/a" "$room/a.tamis"
 }
 try 'the library' use_library
+use_module() (
+    cd "$room" && env LD_LIBRARY_PATH="$root/usr/lib/$triplet" PYTHONPATH="$root/$packages" \
+        PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "
+import importlib.metadata, tamis
+assert tamis.__file__.startswith('$root'), tamis.__file__
+assert tamis.__version__ == importlib.metadata.version('tamis') == '$version'
+seen = tamis.open('ab.tamis')
+assert 'a' in seen and 'zebra' not in seen
+assert 'libtamis.so.$major' in open('/proc/self/maps').read()"
+)
+try 'the module for Python' use_module
 
 # --- dpkg takes them, and takes them away again -------------------------------------------------
 if [ "$(id -u)" = 0 ]; then
     below=$room/below
     mkdir -p "$below/var/lib/dpkg/info" "$below/var/lib/dpkg/updates" "$below/var/lib/dpkg/triggers"
     : >"$below/var/lib/dpkg/status"
-    # Their dependencies are not below that root, nor is a shell: their scripts run outside, with an
-    # ldconfig that only records its call.
+    # Their dependencies are not below that root, nor is a shell: their scripts run outside, with
+    # tools that only record their call.
     mkdir "$room/bin"
-    printf '#!/bin/sh\necho ldconfig >>"%s"\n' "$room/called" >"$room/bin/ldconfig"
-    chmod +x "$room/bin/ldconfig"
+    for tool in ldconfig py3compile py3clean; do
+        printf '#!/bin/sh\necho "%s $*" >>"%s"\n' "$tool" "$room/called" >"$room/bin/$tool"
+        chmod +x "$room/bin/$tool"
+    done
     dpkg_below() {
         PATH=$room/bin:$PATH dpkg --root="$below" --force-depends --force-script-chrootless \
             --log=/dev/null "$@"
@@ -132,9 +162,11 @@ if [ "$(id -u)" = 0 ]; then
     try 'dpkg --install' dpkg_below --install "$room"/build/*.deb &&
         same 'dpkg installs what dpkg-deb unpacks' "$(cd "$root" && find . ! -type d | sort)" \
             "$(cd "$below" && find . -path ./var -prune -o ! -type d -print | sort)"
-    [ -s "$room/called" ] || fail 'ldconfig is not called for the new library'
-    try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev "libtamis$major" &&
+    grep -q '^ldconfig' "$room/called" || fail 'ldconfig is not called for the new library'
+    try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev python3-tamis "libtamis$major" &&
         same 'nothing is left' '' "$(cd "$below" && find . -path ./var -prune -o ! -type d -print)"
+    same 'modules of Python are compiled, and removed again' 'py3clean -p python3-tamis
+py3compile -p python3-tamis' "$(grep ^py3 "$room/called" | sort)"
 fi
 
 [ "$failures" -eq 0 ] && echo 'packed, installed, used and removed'

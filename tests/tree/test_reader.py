@@ -13,6 +13,7 @@ import xxhash
 sys.dont_write_bytecode = True  # leaves the source tree as it was
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
+from reader_distinct import build, estimate
 from reader import Damaged, Image, Newer, WrongKey
 from reader_packed import unpack
 
@@ -126,6 +127,37 @@ def check_lists(keys):
         check(found == listed, "%s lists what lists.txt has" % name)
 
 
+def read_distinct():
+    """distinct.txt: name -> [number of distinct keys, lower bound, upper bound]"""
+    words = read_golden("distinct.txt").decode().split()
+    return {words[i + 1]: [float(w) for w in words[i + 2:i + 5]] for i in range(0, len(words), 5)}
+
+
+def check_distinct(images):
+    """The sections of distinct sketches follow from their keys, and the numbers from the
+    sections. The first half of the keys is in the second generation of a window."""
+    numbers, built = read_distinct(), 0
+    check(len(numbers) >= 9, "there are distinct sketches")
+    for name, (value, low, high) in numbers.items():
+        key, rows = images[name]
+        image = Image(read_golden(name), key)
+        window = image.kind == 7
+        sections = image.filter.generations if window else [image.filter]
+        check(abs(estimate(sections) / value - 1 if value else estimate(sections)) < 1e-7,
+              "%s has %s keys, not %s" % (name, value, estimate(sections)))
+        check(low <= value <= high, "%s has an interval" % name)
+        hashes = [image.hash_of(k) for added, k, _ in rows if added]
+        if value > 100:  # answers.txt does not have all its keys
+            continue
+        groups = [hashes[32:], hashes[:32], []][:len(sections)] if window else [hashes]
+        for part, group, entry in zip(sections, groups, image.sections):
+            cells, variant = build(part.p, group, window)
+            check(variant == part.variant and cells == image.data[entry[10]:entry[10] + entry[11]],
+                  "%s has the bytes of its keys" % name)
+            built += 1
+    check(built >= 11, "sections are built from keys")
+
+
 def check_damage(name, key):
     data = read_golden(name)
     # The big one is sampled; test_golden.c does all of it.
@@ -210,6 +242,7 @@ def main():
     check_more_answers()
     check_texts(images)
     check_encodings(images)
+    check_distinct(images)
     for name, (key, rows) in images.items():
         check_answers(name, key, rows)
         check_damage(name, key)

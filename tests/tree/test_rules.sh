@@ -62,8 +62,8 @@ function report(reason) { print FILENAME ":" FNR ": " reason }
 
 # texts: files that people read.
 texts() {
-    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.js' '*.mjs' '*.ts' '*.css' '*.html' '*.md' \
-        '*.cmake' CMakeLists.txt CMakePresets.json '*.in' '*.t' run
+    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.pyi' '*.toml' '*.js' '*.mjs' '*.ts' '*.css' \
+        '*.html' '*.md' '*.cmake' CMakeLists.txt CMakePresets.json '*.in' '*.t' run
 }
 
 # No line of more than 100 characters, except:
@@ -71,9 +71,9 @@ texts() {
 #   - Markdown between fences, which is shown as it was printed, and rows of tables, which must be
 #     one line;
 #   - commands and expected output of transcripts, which are what the shell and the command print;
-#   - docs/BENCHMARKS.md and docs/FREQUENCY.md, which programs write.
+#   - docs/BENCHMARKS.md, CALLS.md and FREQUENCY.md, which programs write.
 check_widths() {
-    texts | grep -vE '^docs/(BENCHMARKS|FREQUENCY)\.md$' | over '
+    texts | grep -vE '^docs/(BENCHMARKS|CALLS|FREQUENCY)\.md$' | over '
         FNR == 1 { quoted = 0; page = FILENAME ~ /\.md$/; transcript = FILENAME ~ /\.t$/ }
         page && /^ *```/ { quoted = !quoted }
         quoted || (page && /^ *\|/) || (transcript && !/^#/) { next }
@@ -129,7 +129,8 @@ check_phrases() {
 check_text() {
     # In halves, or this file would break its own rule.
     marks='TO''DO|FIX''ME|XX''X'
-    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run |
+    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.pyi' '*.js' '*.mjs' '*.cmake' \
+        CMakeLists.txt run |
         over -v marks="(^|[^A-Za-z0-9_])($marks)([^A-Za-z0-9_]|\$)" \
             '$0 ~ marks { print FILENAME ":" FNR ": a mark left behind: finish it or drop it" }
              FNR == 701 { print FILENAME ":" FNR ": more than 700 lines" }
@@ -137,8 +138,8 @@ check_text() {
                  print FILENAME ":" FNR ": more than 350 lines"
              }'
     # Text between fences is quoted as it was printed.
-    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run \
-        '*.md' '*.in' '*.json' '*.html' '*.css' |
+    files '*.[ch]' '*.cc' '*.h[hp]*' '*.sh' '*.py' '*.pyi' '*.js' '*.mjs' '*.cmake' \
+        CMakeLists.txt run '*.md' '*.in' '*.toml' '*.json' '*.html' '*.css' |
         over 'FNR == 1 { quoted = 0 }
               FILENAME ~ /\.md$/ && /^ *```/ { quoted = !quoted }
               !quoted && /[ \t\r]$/ {
@@ -191,14 +192,16 @@ function target(name,    path) {
 }
 # Who may include whom within the library; a folder stands for its headers.
 function library(from) {
-    if (from == "src/core") return "core kernels image sealed/collect.h frequency/noise.h"
+    if (from == "src/core")
+        return "core kernels image sealed/collect.h frequency/noise.h distinct/distinct.h"
     if (from == "src/image") return "image core sealed/collect.h sealed/hash_sort.h"
     if (from == "src/kernels")
         return "kernels core/bits.h core/single.h core/spin.h sealed/fuse.h" \
-            " sealed/ribbon/ribbon.h sealed/ribbon/sections.h"
+            " sealed/ribbon/ribbon.h sealed/ribbon/sections.h distinct/registers.h"
     if (from == "src/membership") return "membership core image"
     if (from ~ /^src\/sealed(\/ribbon)?$/) return "sealed sealed/ribbon core image kernels"
     if (from == "src/frequency") return "frequency core image kernels"
+    if (from == "src/distinct") return "distinct core image kernels"
     if (from == "src/private") return "private core image"
     if (from == "src/foreign") return "foreign core image"
     return ""
@@ -278,7 +281,7 @@ function word_of(name, before, after) {
         report("only descriptor.c, durable.c and windows.c in src/image call " name)
     if (name in thread_call && FILENAME != "src/core/threads.c")
         report("only src/core/threads.c calls " name)
-    if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|private)\// &&
+    if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|distinct|private)\// &&
         FILENAME != home[name])
         report("goes past the kind table to " name)
 }
@@ -298,7 +301,7 @@ function word_of(name, before, after) {
 # Static functions and types of different files have different names, so that a search finds one
 # place, and the files of the library can be concatenated (tools/amalgamate.py).
 check_names() {
-    for folders in 'src' 'cli|guard|cluster|redis|web'; do
+    for folders in 'src' 'cli|guard|cluster|redis|web' 'python'; do
         files '*.[ch]' | grep -E "^($folders)/" | over '
             function claim(what, name) {
                 if (name in owner && owner[name] != FILENAME)
@@ -377,8 +380,8 @@ function_of() {
 # A tree with one fault of each sort, next to text that looks like a fault and is allowed.
 make_bad_tree() {
     mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed \
-        src/foreign cli guard/url guard/version cluster redis/redisbloom web examples \
-        tests/golden tests/support tests/library tests/cli docs build/src
+        src/foreign cli guard/url guard/version cluster redis/redisbloom web examples python/src \
+        python/tamis tests/golden tests/support tests/library tests/cli docs build/src
     touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h \
         src/kernels/kernels.h guard/version/guard.h guard/url/url.h cli/cli.h \
         cluster/cluster.h cluster/client.h src/membership/bloom.h src/foreign/redisbloom.h \
@@ -440,6 +443,13 @@ make_bad_tree() {
         >tests/test_a.c
     printf '#include "../cli/cli.h"\n' >build/src/generated.c
 
+    printf '#include "keys.h"\n#include "../../src/core/kind.h"\nstatic int twice(void)\n' \
+        >python/src/keys.c
+    printf '#include <Python.h>\n#include <tamis/tamis.h>\nstatic int twice(void)\n' \
+        >python/src/module.c
+    touch python/src/keys.h
+    awk 'BEGIN { for (i = 0; i < 701; i++) print "x: int" }' >python/tamis/lines701.pyi
+    printf '# %0100d\n' 0 | tee python/tamis/wide.pyi >python/wide.toml
     function_of 70 >cli/long70.c
     function_of 71 >cli/long71.c
     function_of 100 >tests/long100.c
@@ -505,6 +515,11 @@ tests/tab.h:4: a line of more than 100 columns
 docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h
+python/src/keys.c:2: may not include src/core/kind.h
+python/src/module.c:3: twice is a static function of python/src/keys.c as well
+python/tamis/lines701.pyi:701: more than 700 lines
+python/tamis/wide.pyi:1: a line of more than 100 columns
+python/wide.toml:1: a line of more than 100 columns
 guard/version/store.c:3: may not include src/core/kind.h
 include/tamis/tamis.h:351: more than 350 lines
 include/tamis/more.h:1: tamis_rest is not called by tests/support/verbs.h or test_stack.c

@@ -114,7 +114,8 @@ def check_results(door, debian):
 
 
 def check_usage(door):
-    for words in (("test", "--depe"), ("test", "--deep", "--long"), ("nonsense",)):
+    for words in (("test", "--depe"), ("test", "--deep", "--long"), ("build", "pyhton"),
+                  ("nonsense",)):
         assert door.run(*words) == 2, door.text
         assert not door.called, "a mistyped command builds nothing"
 

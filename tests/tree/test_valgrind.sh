@@ -75,6 +75,23 @@ checked 0 check -nH -m 5 bloom.tamis list other
 checked 0 check -vn -m 5 --confirm list bloom.tamis list other
 checked 0 check -l bloom.tamis list other
 checked 0 top -n 1 - <list
+checked 0 distinct --interval list other
+checked 0 distinct -o few.tamis --error 5% list
+checked 0 distinct -o other-few.tamis --error 1% --json other
+checked 0 distinct few.tamis other-few.tamis
+checked 2 distinct few.tamis list
+checked 0 add few.tamis other
+checked 0 info few.tamis
+checked 0 compare few.tamis other-few.tamis
+checked 0 merge -o both-few.tamis few.tamis other-few.tamis
+checked 2 check few.tamis list
+checked 0 plan --kind distinct --error 1%
+awk '{ print $1 % 7 "," $1; print NR "," $1 }' list >groups
+checked 0 distinct --by 1 -t , groups
+checked 0 distinct --by 1 -t , --error 10% -n 3 --json groups
+for memory in 1 20000 100k 300k; do
+    checked 2 distinct --by 1 -t , --memory $memory groups
+done
 sed 's/$/ 7/' list >weights
 echo 'x y' >>weights
 checked 0 top --field 1 --weight-field 2 -t blanks weights
