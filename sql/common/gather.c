@@ -1,0 +1,488 @@
+#include "gather.h"
+
+#include "fail.h"
+#include "hash_set.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <tamis/count.h>
+
+#define MOST_PENDING 4096u
+#define FIRST_PENDING 64u
+#define BATCH 64u /* keys or hashes that are added at once, from the stack */
+
+enum method {
+    PENDING, /* keys in `pending` */
+    HANDLE,  /* a filter or sketch in `t` */
+    HASHES,  /* hashes in `set` */
+    UNION    /* images, merged in `t` */
+};
+
+struct gather {
+    const tamis_memory *memory;
+    enum method method;
+    tamis_plan asked, plan; /* the second one is solved */
+    uint64_t most;
+    tamis *t; /* HASHES: the last result */
+    char *pending; /* for each key: its length and weight, and its bytes */
+    size_t used, room, limit;
+    struct hash_set set;
+};
+
+enum { HEAD = sizeof(uint32_t) + sizeof(int64_t) };
+
+/* --- Plans ------------------------------------------------------------------------------------ */
+
+static bool is_sealed_kind(uint32_t kind)
+{
+    return kind == TAMIS_RIBBON || kind == TAMIS_FUSE;
+}
+
+static bool is_sketch(uint32_t kind)
+{
+    return kind >= TAMIS_COUNT_MIN;
+}
+
+static bool can_merge(uint32_t kind)
+{
+    return is_sketch(kind) || kind == TAMIS_BLOOM || kind == TAMIS_PARTITIONED ||
+           kind == TAMIS_BLOCKED || kind == TAMIS_COUNTING;
+}
+
+static tamis_status check_size(uint64_t bytes, uint64_t most, tamis_error *why)
+{
+    if (bytes <= most) return TAMIS_OK;
+    return sql_fail(why, TAMIS_EFULL,
+                    "this takes %" PRIu64 " bytes, but a value of this database has at most "
+                    "%" PRIu64,
+                    bytes, most);
+}
+
+static tamis_status solve(struct gather *g, tamis_error *why)
+{
+    g->plan = g->asked;
+    if (g->plan.kind == TAMIS_WINDOW || g->plan.kind == TAMIS_EXACT ||
+        g->plan.kind == TAMIS_PRIVATE)
+        return sql_fail(why, TAMIS_EINVAL, "rows do not make a filter of kind %s",
+                        tamis_kind_name(g->plan.kind));
+    /* It is built for the keys that there are, whatever number was planned. */
+    if (is_sealed_kind(g->plan.kind) && g->plan.items == 0) g->plan.items = 1;
+    const tamis_status s = tamis_solve(&g->plan, NULL, why);
+    return s != TAMIS_OK ? s : check_size(g->plan.bytes, g->most, why);
+}
+
+/* --- Life ------------------------------------------------------------------------------------- */
+
+static tamis_status no_memory(tamis_error *why)
+{
+    return sql_fail(why, TAMIS_ENOMEM, "no memory");
+}
+
+static struct gather *gather_alloc(uint64_t most, const tamis_memory *memory)
+{
+    struct gather *g = memory->alloc(memory->ctx, sizeof *g);
+    if (g == NULL) return NULL;
+    memset(g, 0, sizeof *g);
+    g->memory = memory;
+    g->most = most;
+    return g;
+}
+
+tamis_status gather_new(const tamis_plan *plan, uint64_t most, const tamis_memory *memory,
+                        struct gather **out, tamis_error *why)
+{
+    struct gather *g = gather_alloc(most, memory);
+    *out = NULL;
+    if (g == NULL) return no_memory(why);
+    g->asked = *plan;
+    const tamis_status s = solve(g, why);
+    if (s != TAMIS_OK) {
+        gather_free(g);
+        return s;
+    }
+    g->method = can_merge(g->plan.kind) ? PENDING : HASHES;
+    g->limit = g->plan.bytes / 4 < MOST_PENDING ? (size_t)g->plan.bytes / 4 : MOST_PENDING;
+    *out = g;
+    return TAMIS_OK;
+}
+
+tamis_status gather_new_union(uint64_t most, const tamis_memory *memory, struct gather **out,
+                              tamis_error *why)
+{
+    *out = gather_alloc(most, memory);
+    if (*out == NULL) return no_memory(why);
+    (*out)->method = UNION;
+    return TAMIS_OK;
+}
+
+tamis_status gather_like(const struct gather *other, const tamis_memory *memory,
+                         struct gather **out, tamis_error *why)
+{
+    return other->method == UNION ? gather_new_union(other->most, memory, out, why)
+                                  : gather_new(&other->asked, other->most, memory, out, why);
+}
+
+const tamis_plan *gather_plan(const struct gather *g)
+{
+    return &g->asked;
+}
+
+void gather_free(struct gather *g)
+{
+    if (g == NULL) return;
+    tamis_close(g->t);
+    if (g->pending != NULL) g->memory->free(g->memory->ctx, g->pending);
+    hash_set_free(&g->set, g->memory);
+    g->memory->free(g->memory->ctx, g);
+}
+
+bool gather_has_plan(const struct gather *g, const tamis_plan *plan)
+{
+    const tamis_plan *p = &g->asked;
+    return g->method != UNION && p->kind == plan->kind && p->items == plan->items && p->fpr == plan->fpr &&
+           p->bytes == plan->bytes && p->error == plan->error;
+}
+
+static tamis_options options_of(const struct gather *g)
+{
+    return (tamis_options){.struct_size = sizeof(tamis_options),
+                           .max_bytes = g->most,
+                           .memory = g->memory};
+}
+
+tamis_status sql_open(tamis_bytes image, uint64_t most, const tamis_memory *memory, tamis **out,
+                      tamis_error *why)
+{
+    const tamis_options o = {.struct_size = sizeof o,
+                             .flags = TAMIS_STEADY,
+                             .max_bytes = most,
+                             .memory = memory};
+    return tamis_load(image.p, image.len, &o, out, why);
+}
+
+/* --- Keys that are kept as they are ----------------------------------------------------------- */
+
+/* Makes room for one more; false: no memory. */
+static bool make_room(struct gather *g, size_t more)
+{
+    if (g->room - g->used >= more) return true;
+    size_t room = g->room != 0 ? g->room : FIRST_PENDING;
+    while (room - g->used < more) room *= 2;
+    char *bigger = g->memory->alloc(g->memory->ctx, room);
+    if (bigger == NULL) return false;
+    if (g->used != 0) memcpy(bigger, g->pending, g->used);
+    if (g->pending != NULL) g->memory->free(g->memory->ctx, g->pending);
+    g->pending = bigger;
+    g->room = room;
+    return true;
+}
+
+static void put_pending(struct gather *g, tamis_bytes key, int64_t weight)
+{
+    const uint32_t length = (uint32_t)key.len;
+    char *at = g->pending + g->used;
+    memcpy(at, &length, sizeof length);
+    memcpy(at + sizeof length, &weight, sizeof weight);
+    if (key.len != 0) memcpy(at + HEAD, key.p, key.len);
+    g->used += HEAD + key.len;
+}
+
+/* Reads a batch of kept keys from *at on, which it moves on. Returns 0 at the end, and if a length
+ * is wrong. */
+static size_t take_pending(const struct gather *g, size_t *at, tamis_bytes *keys, int64_t *weights)
+{
+    size_t n = 0;
+    while (n < BATCH && g->used - *at >= HEAD) {
+        uint32_t length;
+        memcpy(&length, g->pending + *at, sizeof length);
+        memcpy(&weights[n], g->pending + *at + sizeof length, sizeof *weights);
+        if (length > g->used - *at - HEAD) break;
+        keys[n++] = (tamis_bytes){g->pending + *at + HEAD, length};
+        *at += HEAD + length;
+    }
+    return n;
+}
+
+/* --- Adding ----------------------------------------------------------------------------------- */
+
+static tamis_status add_to_handle(struct gather *g, const tamis_bytes *keys, const int64_t *weights,
+                                  size_t n, tamis_error *why)
+{
+    if (is_sketch(g->plan.kind) && g->plan.kind != TAMIS_DISTINCT)
+        return tamis_add_weight_many(g->t, keys, weights, n, NULL, why);
+    const tamis_status s = n == 1 ? tamis_add(g->t, keys->p, keys->len, NULL)
+                                  : tamis_add_many(g->t, keys, n, NULL, NULL);
+    return s == TAMIS_OK ? s : sql_fail(why, s, "%s", tamis_status_message(s));
+}
+
+/* Creates the filter and adds the keys that were kept. */
+static tamis_status leave_pending(struct gather *g, tamis_error *why)
+{
+    const tamis_options o = options_of(g);
+    tamis_bytes keys[BATCH];
+    int64_t weights[BATCH];
+    size_t at = 0, n;
+    tamis_status s = tamis_create(&g->plan, &o, &g->t, why);
+    while (s == TAMIS_OK && (n = take_pending(g, &at, keys, weights)) != 0)
+        s = add_to_handle(g, keys, weights, n, why);
+    if (s != TAMIS_OK) {
+        tamis_close(g->t);
+        g->t = NULL;
+        return s;
+    }
+    if (g->pending != NULL) g->memory->free(g->memory->ctx, g->pending);
+    g->pending = NULL;
+    g->used = g->room = 0;
+    g->method = HANDLE;
+    return TAMIS_OK;
+}
+
+static tamis_status add_weighted(struct gather *g, tamis_bytes key, int64_t weight,
+                                 tamis_error *why)
+{
+    if (is_sketch(g->plan.kind) && g->plan.kind != TAMIS_DISTINCT)
+        return tamis_add_weight(g->t, key.p, key.len, weight, why);
+    return add_to_handle(g, &key, NULL, 1, why);
+}
+
+tamis_status gather_add(struct gather *g, tamis_bytes key, int64_t weight, tamis_error *why)
+{
+    if (g->method == HASHES)
+        return hash_set_add(&g->set, g->memory, tamis_hash_bytes(g->plan.seed, key.p, key.len))
+                   ? TAMIS_OK
+                   : no_memory(why);
+    if (g->method == PENDING && g->used + HEAD + key.len <= g->limit) {
+        if (!make_room(g, HEAD + key.len)) return no_memory(why);
+        put_pending(g, key, weight);
+        return TAMIS_OK;
+    }
+    if (g->method == PENDING) {
+        const tamis_status s = leave_pending(g, why);
+        if (s != TAMIS_OK) return s;
+    }
+    return add_weighted(g, key, weight, why);
+}
+
+tamis_status gather_add_image(struct gather *g, tamis_bytes image, tamis_error *why)
+{
+    tamis *t;
+    tamis_status s = sql_open(image, g->most, g->memory, &t, why);
+    if (s != TAMIS_OK) return s;
+    if (g->t == NULL) {
+        g->t = t;
+        return TAMIS_OK;
+    }
+    s = tamis_merge(g->t, t, why);
+    tamis_close(t);
+    return s;
+}
+
+/* --- Combining -------------------------------------------------------------------------------- */
+
+static tamis_status combine_pending(struct gather *g, const struct gather *from, tamis_error *why)
+{
+    tamis_bytes keys[BATCH];
+    int64_t weights[BATCH];
+    size_t at = 0, n;
+    tamis_status s = TAMIS_OK;
+    while (s == TAMIS_OK && (n = take_pending(from, &at, keys, weights)) != 0)
+        for (size_t i = 0; i < n && s == TAMIS_OK; i++)
+            s = gather_add(g, keys[i], weights[i], why);
+    return s;
+}
+
+static tamis_status combine_hashes(struct gather *g, const struct gather *from, tamis_error *why)
+{
+    tamis_hash some[BATCH];
+    size_t at = 0, n;
+    while ((n = hash_set_take(&from->set, &at, some, BATCH)) != 0)
+        for (size_t i = 0; i < n; i++)
+            if (!hash_set_add(&g->set, g->memory, some[i])) return no_memory(why);
+    return TAMIS_OK;
+}
+
+struct buffer {
+    char *p;
+    size_t used, room;
+};
+
+static tamis_status put_buffer(void *ctx, const void *bytes, size_t n)
+{
+    struct buffer *b = ctx;
+    if (n > b->room - b->used) return TAMIS_EINVAL;
+    memcpy(b->p + b->used, bytes, n);
+    b->used += n;
+    return TAMIS_OK;
+}
+
+/* A copy in the memory of g, which the copy of tamis_copy would not have. */
+static tamis_status copy_into(struct gather *g, const tamis *from, tamis_error *why)
+{
+    struct buffer b = {.room = (size_t)tamis_image_size(from)};
+    b.p = g->memory->alloc(g->memory->ctx, b.room);
+    if (b.p == NULL) return no_memory(why);
+    tamis_status s = tamis_write(from, put_buffer, &b, why);
+    if (s == TAMIS_OK) s = sql_open((tamis_bytes){b.p, b.used}, g->most, g->memory, &g->t, why);
+    g->memory->free(g->memory->ctx, b.p);
+    return s;
+}
+
+tamis_status gather_combine(struct gather *g, const struct gather *from, tamis_error *why)
+{
+    if ((g->method == UNION) != (from->method == UNION) ||
+        (g->method != UNION && !gather_has_plan(g, &from->asked)))
+        return sql_fail(why, TAMIS_EMISMATCH, "the parameters differ between rows of a group");
+    if (from->method == HASHES) return combine_hashes(g, from, why);
+    if (from->method == PENDING) return combine_pending(g, from, why);
+    if (from->t == NULL) return TAMIS_OK;
+    if (g->method == UNION && g->t == NULL) return copy_into(g, from->t, why);
+    if (g->method == PENDING) {
+        const tamis_status s = leave_pending(g, why);
+        if (s != TAMIS_OK) return s;
+    }
+    return tamis_merge(g->t, from->t, why);
+}
+
+/* --- The result ------------------------------------------------------------------------------- */
+
+/* A filter of the hashes, sealed if it is of such a kind. */
+static tamis_status build_from_hashes(struct gather *g, tamis_error *why)
+{
+    const tamis_options o = options_of(g);
+    tamis_hash some[BATCH];
+    size_t at = 0, n;
+    tamis_plan plan = g->asked;
+    if (is_sealed_kind(plan.kind)) {
+        plan.items = hash_set_count(&g->set) != 0 ? hash_set_count(&g->set) : 1;
+        plan.bytes = 0;
+    }
+    tamis_close(g->t);
+    g->t = NULL;
+    tamis_status s = tamis_solve(&plan, NULL, why);
+    if (s == TAMIS_OK) s = check_size(plan.bytes, g->most, why);
+    if (s == TAMIS_OK) s = tamis_create(&plan, &o, &g->t, why);
+    while (s == TAMIS_OK && (n = hash_set_take(&g->set, &at, some, BATCH)) != 0) {
+        s = tamis_add_hashes(g->t, some, n, NULL, NULL);
+        if (s != TAMIS_OK) sql_fail(why, s, "%s", tamis_status_message(s));
+    }
+    if (s == TAMIS_OK && is_sealed_kind(plan.kind)) s = tamis_seal(g->t, why);
+    if (s != TAMIS_OK) {
+        tamis_close(g->t);
+        g->t = NULL;
+    }
+    return s;
+}
+
+static tamis_status judge(const tamis *t, bool *overfull, tamis_error *why)
+{
+    tamis_facts f = TAMIS_FACTS_INIT;
+    const tamis_status s = tamis_info(t, &f);
+    if (s != TAMIS_OK) return sql_fail(why, s, "%s", tamis_status_message(s));
+    *overfull = f.overfull;
+    if (!f.overfull || f.fpr_now <= 2 * f.fpr_planned) return TAMIS_OK;
+    return sql_fail(why, TAMIS_EFULL,
+                    "%" PRIu64 " items were planned, but there are about %.0f, so the "
+                    "false-positive rate would be %.2g instead of %.2g: plan more items",
+                    f.planned_items, f.items_estimate, f.fpr_now, f.fpr_planned);
+}
+
+tamis_status gather_result(struct gather *g, const tamis **out, bool *overfull, tamis_error *why)
+{
+    tamis_status s = TAMIS_OK;
+    *out = NULL;
+    *overfull = false;
+    if (g->method == PENDING) s = leave_pending(g, why);
+    if (g->method == HASHES) s = build_from_hashes(g, why);
+    if (s == TAMIS_OK && g->method != UNION && !is_sketch(g->plan.kind) &&
+        !is_sealed_kind(g->plan.kind))
+        s = judge(g->t, overfull, why);
+    if (s == TAMIS_OK) *out = g->t;
+    return s;
+}
+
+/* --- Between processes ------------------------------------------------------------------------ */
+
+struct wire {
+    uint32_t method, reserved;
+    uint64_t most, bytes; /* of what follows */
+    tamis_plan asked;
+};
+
+static bool has_image(const struct gather *g)
+{
+    return (g->method == HANDLE || g->method == UNION) && g->t != NULL;
+}
+
+static uint64_t content_size(const struct gather *g)
+{
+    if (has_image(g)) return tamis_image_size(g->t);
+    return g->method == HASHES ? hash_set_count(&g->set) * sizeof(tamis_hash) : g->used;
+}
+
+uint64_t gather_size(const struct gather *g)
+{
+    return sizeof(struct wire) + content_size(g);
+}
+
+tamis_status gather_write(const struct gather *g, tamis_sink put, void *ctx, tamis_error *why)
+{
+    tamis_hash some[BATCH];
+    size_t at = 0, n;
+    struct wire w;
+    memset(&w, 0, sizeof w);
+    w.method = g->method;
+    w.most = g->most;
+    w.asked = g->asked;
+    w.bytes = content_size(g);
+    tamis_status s = put(ctx, &w, sizeof w);
+    if (s != TAMIS_OK) return s;
+    if (has_image(g)) return tamis_write(g->t, put, ctx, why);
+    if (g->method == PENDING && g->used != 0) return put(ctx, g->pending, g->used);
+    while (s == TAMIS_OK && g->method == HASHES &&
+           (n = hash_set_take(&g->set, &at, some, BATCH)) != 0)
+        s = put(ctx, some, n * sizeof *some);
+    return s;
+}
+
+/* The content of a state that was written. */
+static tamis_status read_content(struct gather *g, enum method method, tamis_bytes rest,
+                                 tamis_error *why)
+{
+    const char *p = rest.p;
+    tamis_hash h;
+    if (method == HASHES) {
+        for (size_t i = 0; i + sizeof h <= rest.len; i += sizeof h) {
+            memcpy(&h, p + i, sizeof h);
+            if (!hash_set_add(&g->set, g->memory, h)) return no_memory(why);
+        }
+        return TAMIS_OK;
+    }
+    if (method == PENDING) {
+        if (rest.len != 0 && !make_room(g, rest.len)) return no_memory(why);
+        if (rest.len != 0) memcpy(g->pending, p, rest.len);
+        g->used = rest.len;
+        return TAMIS_OK;
+    }
+    g->method = method;
+    return rest.len == 0 ? TAMIS_OK : sql_open(rest, g->most, g->memory, &g->t, why);
+}
+
+tamis_status gather_read(tamis_bytes bytes, const tamis_memory *memory, struct gather **out,
+                         tamis_error *why)
+{
+    struct wire w;
+    *out = NULL;
+    if (bytes.len >= sizeof w) memcpy(&w, bytes.p, sizeof w);
+    if (bytes.len < sizeof w || w.method > UNION || w.bytes != bytes.len - sizeof w)
+        return sql_fail(why, TAMIS_ECORRUPT, "this is not the state of an aggregate");
+    tamis_status s = w.method == UNION ? gather_new_union(w.most, memory, out, why)
+                                       : gather_new(&w.asked, w.most, memory, out, why);
+    if (s != TAMIS_OK) return s;
+    const tamis_bytes rest = {(const char *)bytes.p + sizeof w, (size_t)w.bytes};
+    s = read_content(*out, (enum method)w.method, rest, why);
+    if (s != TAMIS_OK) {
+        gather_free(*out);
+        *out = NULL;
+    }
+    return s;
+}

@@ -1,0 +1,307 @@
+/* Aggregates. Their state is a struct gather (../common/gather.h) in the memory context of the
+ * aggregate; parallel workers send it as bytes. */
+#include "tamis_pg.h"
+
+#include "utils/builtins.h"
+
+#include "lists.h"
+
+/* The relative standard error of distinct sketches, in 8 KB. */
+#define DEFAULT_ERROR 0.01
+/* Those of the command. */
+#define DEFAULT_BYTES ((uint64_t)1 << 20)
+#define DEFAULT_LISTED 100
+/* A top of k items has room for their texts and for ten times as many counters. */
+#define BYTES_FOR_LISTED 1024u
+
+/* The memory is beside the state, because the state refers to it. */
+struct state {
+    tamis_memory memory;
+    struct gather *g;
+};
+
+static MemoryContext context_of(FunctionCallInfo fcinfo)
+{
+    MemoryContext context;
+    if (AggCheckCallContext(fcinfo, &context) == 0)
+        elog(ERROR, "tamis: this function is only for aggregates");
+    return context;
+}
+
+static struct state *new_state(MemoryContext context)
+{
+    struct state *s = MemoryContextAlloc(context, sizeof *s);
+    s->memory = pg_memory(context);
+    return s;
+}
+
+/* --- Parameters ------------------------------------------------------------------------------- */
+
+uint32_t pg_kind(const text *name)
+{
+    char *word = text_to_cstring(name);
+    const uint32_t kind = strcmp(word, "auto") == 0 ? TAMIS_AUTO : tamis_kind_named(word);
+    if (kind == TAMIS_AUTO && strcmp(word, "auto") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: there is no kind \"%s\"", word)));
+    pfree(word);
+    return kind;
+}
+
+static void need_parameters(FunctionCallInfo fcinfo, int from)
+{
+    for (int i = from; i < PG_NARGS(); i++)
+        if (PG_ARGISNULL(i))
+            ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                            errmsg("tamis: the parameters of the aggregate must not be NULL")));
+}
+
+static uint64_t whole(FunctionCallInfo fcinfo, int i, const char *name)
+{
+    const int64_t n = PG_GETARG_INT64(i);
+    if (n <= 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: %s must be above 0", name)));
+    return (uint64_t)n;
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+/* How values become keys is the same for all rows, and is kept with the call. */
+static enum pg_class value_class(FunctionCallInfo fcinfo)
+{
+    enum pg_class *kept = fcinfo->flinfo->fn_extra;
+    if (kept == NULL) {
+        kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *kept);
+        *kept = pg_class_of(fcinfo, 1);
+        fcinfo->flinfo->fn_extra = kept;
+    }
+    return *kept;
+}
+
+/* Adds the value of this row, unless it is NULL, to the state, which is begun if need be. */
+static Datum step(FunctionCallInfo fcinfo, const tamis_plan *plan, int64_t weight)
+{
+    const enum pg_class class = value_class(fcinfo);
+    struct state *s = PG_ARGISNULL(0) ? NULL : (struct state *)PG_GETARG_POINTER(0);
+    char room[PG_VALUE_ROOM];
+    struct sql_value v;
+    tamis_bytes key;
+    tamis_error why;
+    tamis_status status = TAMIS_OK;
+    if (s == NULL) {
+        s = new_state(context_of(fcinfo));
+        status = gather_new(plan, PG_MOST, &s->memory, &s->g, &why);
+    } else if (!gather_has_plan(s->g, plan)) {
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: the parameters must be the same in all rows of a group")));
+    }
+    if (status == TAMIS_OK && !PG_ARGISNULL(1)) {
+        pg_value(class, PG_GETARG_DATUM(1), room, &v);
+        sql_key(&v, TAMIS_KEYS_UNSTATED, 0, room, &key);
+        status = gather_add(s->g, key, weight, &why);
+    }
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    PG_RETURN_POINTER(s);
+}
+
+/* (state, value, items, fpr [, kind]) */
+PG_FUNCTION_INFO_V1(pg_tamis_filter_step);
+Datum pg_tamis_filter_step(PG_FUNCTION_ARGS)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    need_parameters(fcinfo, 2);
+    plan.items = whole(fcinfo, 2, "items");
+    plan.fpr = PG_GETARG_FLOAT8(3);
+    if (!(plan.fpr > 0 && plan.fpr < 1)) /* 0 would mean that it is to be computed */
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: the false-positive rate must be above 0 and below 1")));
+    if (PG_NARGS() > 4) plan.kind = pg_kind(PG_GETARG_TEXT_PP(4));
+    if (plan.kind >= TAMIS_COUNT_MIN)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: a %s is a sketch, not a filter", tamis_kind_name(plan.kind)),
+                        errhint("See tamis_count_agg, tamis_top_agg and tamis_distinct_agg.")));
+    return step(fcinfo, &plan, 1);
+}
+
+/* (state, value, fpr) */
+PG_FUNCTION_INFO_V1(pg_tamis_seal_step);
+Datum pg_tamis_seal_step(PG_FUNCTION_ARGS)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    need_parameters(fcinfo, 2);
+    plan.kind = TAMIS_RIBBON;
+    plan.fpr = PG_GETARG_FLOAT8(2);
+    if (!(plan.fpr > 0 && plan.fpr < 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: the false-positive rate must be above 0 and below 1")));
+    return step(fcinfo, &plan, 1);
+}
+
+/* (state, value [, error]) */
+PG_FUNCTION_INFO_V1(pg_tamis_distinct_step);
+Datum pg_tamis_distinct_step(PG_FUNCTION_ARGS)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    need_parameters(fcinfo, 2);
+    plan.kind = TAMIS_DISTINCT;
+    plan.error = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : DEFAULT_ERROR;
+    return step(fcinfo, &plan, 1);
+}
+
+/* (state, value [, weight [, bytes]]). A row without a weight is ignored. */
+PG_FUNCTION_INFO_V1(pg_tamis_count_step);
+Datum pg_tamis_count_step(PG_FUNCTION_ARGS)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    int64_t weight = 1;
+    need_parameters(fcinfo, 3);
+    plan.kind = TAMIS_TALLY;
+    plan.bytes = PG_NARGS() > 3 ? whole(fcinfo, 3, "bytes") : DEFAULT_BYTES;
+    if (PG_NARGS() > 2) {
+        if (PG_ARGISNULL(2)) fcinfo->args[1].isnull = true;
+        weight = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT64(2);
+    }
+    if (weight < 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: a weight must not be negative")));
+    return step(fcinfo, &plan, weight);
+}
+
+/* (state, value [, k]) */
+PG_FUNCTION_INFO_V1(pg_tamis_top_step);
+Datum pg_tamis_top_step(PG_FUNCTION_ARGS)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    need_parameters(fcinfo, 2);
+    plan.kind = TAMIS_TOP;
+    plan.items = PG_NARGS() > 2 ? whole(fcinfo, 2, "k") : DEFAULT_LISTED;
+    if (plan.items > UINT32_MAX)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("tamis: k is too big")));
+    plan.bytes = Max(DEFAULT_BYTES, BYTES_FOR_LISTED * plan.items);
+    return step(fcinfo, &plan, 1);
+}
+
+/* (state, tamis) */
+PG_FUNCTION_INFO_V1(pg_tamis_union_step);
+Datum pg_tamis_union_step(PG_FUNCTION_ARGS)
+{
+    struct state *s = PG_ARGISNULL(0) ? NULL : (struct state *)PG_GETARG_POINTER(0);
+    tamis_error why;
+    tamis_status status = TAMIS_OK;
+    if (s == NULL) {
+        s = new_state(context_of(fcinfo));
+        status = gather_new_union(PG_MOST, &s->memory, &s->g, &why);
+    }
+    if (status == TAMIS_OK && !PG_ARGISNULL(1))
+        status = gather_add_image(s->g, pg_image(PG_GETARG_DATUM(1)), &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    PG_RETURN_POINTER(s);
+}
+
+/* --- Parallel workers ------------------------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(pg_tamis_combine);
+Datum pg_tamis_combine(PG_FUNCTION_ARGS)
+{
+    MemoryContext context = context_of(fcinfo);
+    struct state *into = PG_ARGISNULL(0) ? NULL : (struct state *)PG_GETARG_POINTER(0);
+    const struct state *from = PG_ARGISNULL(1) ? NULL : (struct state *)PG_GETARG_POINTER(1);
+    tamis_error why;
+    tamis_status status = TAMIS_OK;
+    if (from == NULL && into == NULL) PG_RETURN_NULL();
+    if (from == NULL) PG_RETURN_POINTER(into);
+    if (into == NULL) {
+        into = new_state(context);
+        status = gather_like(from->g, &into->memory, &into->g, &why);
+    }
+    if (status == TAMIS_OK) status = gather_combine(into->g, from->g, &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    PG_RETURN_POINTER(into);
+}
+
+static tamis_status copy_to(void *ctx, const void *bytes, size_t n)
+{
+    char **to = ctx;
+    memcpy(*to, bytes, n);
+    *to += n;
+    return TAMIS_OK;
+}
+
+PG_FUNCTION_INFO_V1(pg_tamis_serialize);
+Datum pg_tamis_serialize(PG_FUNCTION_ARGS)
+{
+    const struct state *s = (struct state *)PG_GETARG_POINTER(0);
+    tamis_error why;
+    context_of(fcinfo);
+    const uint64_t size = gather_size(s->g);
+    if (size > PG_MOST)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("tamis: a parallel worker has %llu bytes, but can send at most %llu",
+                               (unsigned long long)size, (unsigned long long)PG_MOST),
+                        errhint("Set max_parallel_workers_per_gather to 0.")));
+    struct varlena *v = palloc(VARHDRSZ + size);
+    char *to = VARDATA(v);
+    const tamis_status status = gather_write(s->g, copy_to, &to, &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    SET_VARSIZE(v, VARHDRSZ + size);
+    return PointerGetDatum(v);
+}
+
+PG_FUNCTION_INFO_V1(pg_tamis_deserialize);
+Datum pg_tamis_deserialize(PG_FUNCTION_ARGS)
+{
+    struct state *s = new_state(CurrentMemoryContext);
+    tamis_error why;
+    context_of(fcinfo);
+    const tamis_status status = gather_read(pg_image(PG_GETARG_DATUM(0)), &s->memory, &s->g, &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    PG_RETURN_POINTER(s);
+}
+
+/* --- Results ---------------------------------------------------------------------------------- */
+
+/* The filter or sketch of a state; NULL if there is none, because there were no rows. */
+static const tamis *result(FunctionCallInfo fcinfo, struct state **state)
+{
+    const tamis *t;
+    bool overfull;
+    tamis_error why;
+    context_of(fcinfo);
+    if (PG_ARGISNULL(0)) return NULL;
+    *state = (struct state *)PG_GETARG_POINTER(0);
+    const tamis_status status = gather_result((*state)->g, &t, &overfull, &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    if (overfull)
+        ereport(WARNING, (errmsg("tamis: the filter has more items than planned, so its "
+                                 "false-positive rate is higher than planned"),
+                          errhint("tamis_info reports the rate. Plan more items.")));
+    return t;
+}
+
+PG_FUNCTION_INFO_V1(pg_tamis_final);
+Datum pg_tamis_final(PG_FUNCTION_ARGS)
+{
+    struct state *s;
+    const tamis *t = result(fcinfo, &s);
+    if (t == NULL) PG_RETURN_NULL();
+    return pg_image_of(t);
+}
+
+PG_FUNCTION_INFO_V1(pg_tamis_distinct_final);
+Datum pg_tamis_distinct_final(PG_FUNCTION_ARGS)
+{
+    struct state *s;
+    const tamis *t = result(fcinfo, &s);
+    PG_RETURN_INT64(t != NULL ? pg_cardinality(t) : 0);
+}
+
+PG_FUNCTION_INFO_V1(pg_tamis_top_final);
+Datum pg_tamis_top_final(PG_FUNCTION_ARGS)
+{
+    struct state *s;
+    struct pg_list list = {0};
+    const tamis *t = result(fcinfo, &s);
+    if (t != NULL) list = pg_list_of(t, gather_plan(s->g)->items);
+    return pg_array_of(&list, get_fn_expr_rettype(fcinfo->flinfo));
+}

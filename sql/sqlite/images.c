@@ -1,0 +1,293 @@
+/* Open images.
+ *
+ * To open an image, every byte of it is verified, which takes 50 us for a MiB. A scan that asks
+ * about a key in each row must do that once. So a connection keeps the last images that it opened,
+ * in copies of its own, and finds them by their length and their whole header. The header contains
+ * the root, a checksum of all other checksums of the image, which cover its cells.
+ *
+ * A BLOB with the header of a kept image can have other bytes. If it is damaged, the query is
+ * answered from the undamaged copy, which is right. But the checksum is not a cryptographic one:
+ * somebody who knows an image can make another one with the same header. Therefore:
+ *   - A function that reads the whole image anyway (LITE_READ) compares the whole of it first.
+ *   - So does the first query about a bound parameter. SQLite keeps the result until the statement
+ *     ends, because a parameter cannot change before.
+ *   - A query about the value of a column or a subquery trusts the header, since nothing less than
+ *     all bytes, in every row, would show the difference. Whoever can write such an image into the
+ *     database can make queries about the image that it imitates wrong, if both are queried in one
+ *     connection. An application that has images of strangers in its tables binds its own ones as
+ *     parameters, or uses tamis_file.
+ *
+ * An address identifies nothing: SQLite uses the memory of one row again for the next. */
+#include "tamis_sqlite.h"
+
+#include "../common/fail.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+enum {
+    HEADER_BYTES = 128,
+    IMAGE_ALIGNMENT = 64 /* of tamis_view */
+};
+/* The latest image is kept, whatever its size; others as long as all are not bigger than this. */
+#define MOST_KEPT ((size_t)64 << 20)
+
+/* --- References ------------------------------------------------------------------------------- */
+
+static struct lite_image *add_ref(struct lite_image *o)
+{
+    o->refs++;
+    return o;
+}
+
+void lite_release(void *image)
+{
+    struct lite_image *o = image;
+    if (o == NULL || --o->refs != 0) return;
+    tamis_close(o->t);
+    sqlite3_free(o);
+}
+
+static void learn(struct lite_image *o)
+{
+    tamis_facts f = TAMIS_FACTS_INIT;
+    tamis_stat(o->t, &f);
+    o->kind = f.kind;
+    o->encoding = f.encoding;
+    o->width = f.key_width;
+    o->caller_hashes = f.hash == TAMIS_CALLER_HASH;
+    o->entries = f.entries;
+}
+
+/* --- From BLOBs ------------------------------------------------------------------------------- */
+
+/* Copies and verifies an image. */
+static tamis_status view_copy(tamis_bytes image, struct lite_image **out, tamis_error *why)
+{
+    const tamis_options options = {.struct_size = sizeof options, .memory = &lite_memory};
+    struct lite_image *o = sqlite3_malloc64(sizeof *o + IMAGE_ALIGNMENT + image.len);
+    if (o == NULL) return sql_fail(why, TAMIS_ENOMEM, "no memory");
+    memset(o, 0, sizeof *o);
+    char *copy = (char *)(o + 1);
+    copy += IMAGE_ALIGNMENT - (uintptr_t)copy % IMAGE_ALIGNMENT;
+    if (image.len != 0) memcpy(copy, image.p, image.len);
+    const tamis_status s = tamis_view(copy, image.len, &options, &o->t, why);
+    if (s != TAMIS_OK) {
+        sqlite3_free(o);
+        return s;
+    }
+    o->refs = 1;
+    o->image = (tamis_bytes){copy, image.len};
+    learn(o);
+    *out = o;
+    return TAMIS_OK;
+}
+
+static bool is_same(const struct lite_image *o, tamis_bytes image, bool whole)
+{
+    return o != NULL && o->image.len == image.len && image.len >= HEADER_BYTES &&
+           memcmp(o->image.p, image.p, whole ? image.len : HEADER_BYTES) == 0;
+}
+
+/* Puts an image first, at place i, whose image it replaces or is. */
+static void put_first(struct lite *c, int i, struct lite_image *o)
+{
+    size_t bytes = o->image.len;
+    memmove(c->kept + 1, c->kept, (size_t)i * sizeof *c->kept);
+    c->kept[0] = o;
+    for (i = 1; i < LITE_KEPT; i++) {
+        if (c->kept[i] == NULL) continue;
+        bytes += c->kept[i]->image.len;
+        if (bytes <= MOST_KEPT) continue;
+        lite_release(c->kept[i]);
+        c->kept[i] = NULL;
+    }
+}
+
+/* The kept image with these bytes, or with this header, or a new one. It has no new reference. */
+static tamis_status keep(struct lite *c, tamis_bytes image, bool whole, struct lite_image **out,
+                         tamis_error *why)
+{
+    int i = 0;
+    if (is_same(c->kept[0], image, whole)) {
+        *out = c->kept[0];
+        return TAMIS_OK;
+    }
+    while (i < LITE_KEPT && !is_same(c->kept[i], image, whole)) i++;
+    if (i < LITE_KEPT) {
+        *out = c->kept[i];
+    } else {
+        const tamis_status s = view_copy(image, out, why);
+        if (s != TAMIS_OK) return s;
+        i = LITE_KEPT - 1;
+        lite_release(c->kept[i]);
+    }
+    put_first(c, i, *out);
+    return TAMIS_OK;
+}
+
+void lite_forget(struct lite *c)
+{
+    for (int i = 0; i < LITE_KEPT; i++) {
+        lite_release(c->kept[i]);
+        c->kept[i] = NULL;
+    }
+}
+
+/* --- Arguments -------------------------------------------------------------------------------- */
+
+static tamis_status blob_argument(sqlite3_value *v, tamis_bytes *out, tamis_error *why)
+{
+    if (sqlite3_value_type(v) != SQLITE_BLOB)
+        return sql_fail(why, TAMIS_EINVAL,
+                        "a filter or sketch is a BLOB, or tamis_file(path) as an argument");
+    out->p = sqlite3_value_blob(v);
+    out->len = (size_t)sqlite3_value_bytes(v);
+    if (out->p == NULL && out->len != 0) return sql_fail(why, TAMIS_ENOMEM, "no memory");
+    return TAMIS_OK;
+}
+
+tamis_status lite_image_of(struct lite *c, sqlite3_value *v, enum lite_use use,
+                           struct lite_image **out, tamis_error *why)
+{
+    tamis_bytes image;
+    *out = sqlite3_value_pointer(v, "tamis");
+    tamis_status s = TAMIS_OK;
+    if (*out == NULL) {
+        s = blob_argument(v, &image, why);
+        if (s == TAMIS_OK) s = keep(c, image, use == LITE_READ, out, why);
+    }
+    if (s == TAMIS_OK) add_ref(*out);
+    return s;
+}
+
+struct lite_image *lite_argument(sqlite3_context *ctx, int i, sqlite3_value *v, enum lite_use use)
+{
+    const struct lite_site *site = sqlite3_user_data(ctx);
+    struct lite_image *o = sqlite3_get_auxdata(ctx, i);
+    tamis_error why;
+    if (o != NULL) return add_ref(o);
+    const bool bound = sqlite3_value_frombind(v) != 0;
+    const tamis_status s = lite_image_of(site->lite, v, bound ? LITE_READ : use, &o, &why);
+    if (s != TAMIS_OK) {
+        lite_fail(ctx, s, &why);
+        return NULL;
+    }
+    if (bound) sqlite3_set_auxdata(ctx, i, add_ref(o), lite_release);
+    return o;
+}
+
+/* --- Copies ----------------------------------------------------------------------------------- */
+
+struct block {
+    char *p;
+    size_t used, room;
+};
+
+static tamis_status put_block(void *ctx, const void *bytes, size_t n)
+{
+    struct block *b = ctx;
+    if (n > b->room - b->used) return TAMIS_EINVAL;
+    memcpy(b->p + b->used, bytes, n);
+    b->used += n;
+    return TAMIS_OK;
+}
+
+static tamis_status write_block(const struct lite *c, const tamis *t, struct block *out,
+                                tamis_error *why)
+{
+    const uint64_t size = tamis_image_size(t), most = lite_most(c);
+    if (size > most)
+        return sql_fail(why, TAMIS_EFULL,
+                        "this takes %" PRIu64 " bytes, but a value of this database has at most "
+                        "%" PRIu64,
+                        size, most);
+    *out = (struct block){sqlite3_malloc64(size), 0, (size_t)size};
+    if (out->p == NULL) return sql_fail(why, TAMIS_ENOMEM, "no memory");
+    const tamis_status s = tamis_write(t, put_block, out, why);
+    if (s != TAMIS_OK) sqlite3_free(out->p);
+    return s;
+}
+
+tamis_status lite_bytes(const struct lite *c, const struct lite_image *o, tamis_bytes *out,
+                        void **owned, tamis_error *why)
+{
+    struct block b = {0};
+    *out = o->image;
+    *owned = NULL;
+    if (o->image.p != NULL) return TAMIS_OK;
+    const tamis_status s = write_block(c, o->t, &b, why);
+    if (s != TAMIS_OK) return s;
+    *out = (tamis_bytes){b.p, b.used};
+    *owned = b.p;
+    return TAMIS_OK;
+}
+
+tamis_status lite_open(struct lite *c, sqlite3_value *v, tamis **out, tamis_error *why)
+{
+    const struct lite_image *file = sqlite3_value_pointer(v, "tamis");
+    void *owned = NULL;
+    tamis_bytes image;
+    tamis_status s = file != NULL ? lite_bytes(c, file, &image, &owned, why)
+                                  : blob_argument(v, &image, why);
+    if (s == TAMIS_OK) s = sql_open(image, lite_most(c), &lite_memory, out, why);
+    sqlite3_free(owned);
+    return s;
+}
+
+void lite_result(sqlite3_context *ctx, const tamis *t)
+{
+    const struct lite_site *site = sqlite3_user_data(ctx);
+    struct block b;
+    tamis_error why;
+    const tamis_status s = write_block(site->lite, t, &b, &why);
+    if (s == TAMIS_OK)
+        sqlite3_result_blob64(ctx, b.p, b.used, sqlite3_free);
+    else
+        lite_fail(ctx, s, &why);
+}
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+static tamis_status map_file(const char *path, struct lite_image **out, tamis_error *why)
+{
+    const tamis_options options = {
+        .struct_size = sizeof options, .flags = TAMIS_MAP, .memory = &lite_memory};
+    struct lite_image *o = sqlite3_malloc64(sizeof *o);
+    if (o == NULL) return sql_fail(why, TAMIS_ENOMEM, "no memory");
+    memset(o, 0, sizeof *o);
+    const tamis_status s = tamis_open(path, &options, &o->t, why);
+    if (s != TAMIS_OK) {
+        sqlite3_free(o);
+        return s;
+    }
+    o->refs = 1;
+    learn(o);
+    *out = o;
+    return TAMIS_OK;
+}
+
+/* If the path is constant, SQLite keeps the file open for the statement. A value of one of its rows
+ * may live longer. */
+void lite_file(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+    (void)n;
+    struct lite_image *o = sqlite3_get_auxdata(ctx, 0);
+    const char *path;
+    tamis_error why;
+    if (lite_is_null(v[0])) return;
+    if (o != NULL) {
+        sqlite3_result_pointer(ctx, add_ref(o), "tamis", lite_release);
+        return;
+    }
+    tamis_status s = lite_path(v[0], &path, &why);
+    if (s == TAMIS_OK) s = map_file(path, &o, &why);
+    if (s != TAMIS_OK) {
+        lite_fail(ctx, s, &why);
+        return;
+    }
+    sqlite3_set_auxdata(ctx, 0, add_ref(o), lite_release);
+    sqlite3_result_pointer(ctx, o, "tamis", lite_release);
+}
