@@ -23,7 +23,7 @@ struct gather {
     enum method method;
     tamis_plan asked, plan; /* the second one is solved */
     uint64_t most;
-    tamis *t; /* HASHES: the last result */
+    tamis *t;      /* PENDING, HASHES: the last result */
     char *pending; /* for each key: its length and weight, and its bytes */
     size_t used, room, limit;
     struct hash_set set;
@@ -139,24 +139,21 @@ void gather_free(struct gather *g)
 bool gather_has_plan(const struct gather *g, const tamis_plan *plan)
 {
     const tamis_plan *p = &g->asked;
-    return g->method != UNION && p->kind == plan->kind && p->items == plan->items && p->fpr == plan->fpr &&
-           p->bytes == plan->bytes && p->error == plan->error;
+    return g->method != UNION && p->kind == plan->kind && p->items == plan->items &&
+           p->fpr == plan->fpr && p->bytes == plan->bytes && p->error == plan->error;
 }
 
 static tamis_options options_of(const struct gather *g)
 {
-    return (tamis_options){.struct_size = sizeof(tamis_options),
-                           .max_bytes = g->most,
-                           .memory = g->memory};
+    return (tamis_options){
+        .struct_size = sizeof(tamis_options), .max_bytes = g->most, .memory = g->memory};
 }
 
 tamis_status sql_open(tamis_bytes image, uint64_t most, const tamis_memory *memory, tamis **out,
                       tamis_error *why)
 {
-    const tamis_options o = {.struct_size = sizeof o,
-                             .flags = TAMIS_STEADY,
-                             .max_bytes = most,
-                             .memory = memory};
+    const tamis_options o = {
+        .struct_size = sizeof o, .flags = TAMIS_STEADY, .max_bytes = most, .memory = memory};
     return tamis_load(image.p, image.len, &o, out, why);
 }
 
@@ -216,20 +213,26 @@ static tamis_status add_to_handle(struct gather *g, const tamis_bytes *keys, con
 }
 
 /* Creates the filter and adds the keys that were kept. */
-static tamis_status leave_pending(struct gather *g, tamis_error *why)
+static tamis_status build_from_pending(struct gather *g, tamis_error *why)
 {
     const tamis_options o = options_of(g);
     tamis_bytes keys[BATCH];
     int64_t weights[BATCH];
     size_t at = 0, n;
+    tamis_close(g->t);
     tamis_status s = tamis_create(&g->plan, &o, &g->t, why);
     while (s == TAMIS_OK && (n = take_pending(g, &at, keys, weights)) != 0)
         s = add_to_handle(g, keys, weights, n, why);
-    if (s != TAMIS_OK) {
-        tamis_close(g->t);
-        g->t = NULL;
-        return s;
-    }
+    if (s == TAMIS_OK) return s;
+    tamis_close(g->t);
+    g->t = NULL;
+    return s;
+}
+
+static tamis_status leave_pending(struct gather *g, tamis_error *why)
+{
+    const tamis_status s = build_from_pending(g, why);
+    if (s != TAMIS_OK) return s;
     if (g->pending != NULL) g->memory->free(g->memory->ctx, g->pending);
     g->pending = NULL;
     g->used = g->room = 0;
@@ -286,8 +289,7 @@ static tamis_status combine_pending(struct gather *g, const struct gather *from,
     size_t at = 0, n;
     tamis_status s = TAMIS_OK;
     while (s == TAMIS_OK && (n = take_pending(from, &at, keys, weights)) != 0)
-        for (size_t i = 0; i < n && s == TAMIS_OK; i++)
-            s = gather_add(g, keys[i], weights[i], why);
+        for (size_t i = 0; i < n && s == TAMIS_OK; i++) s = gather_add(g, keys[i], weights[i], why);
     return s;
 }
 
@@ -373,9 +375,12 @@ static tamis_status build_from_hashes(struct gather *g, tamis_error *why)
     return s;
 }
 
-static tamis_status judge(const tamis *t, bool *overfull, tamis_error *why)
+tamis_status sql_judge(const tamis *t, bool *overfull, tamis_error *why)
 {
     tamis_facts f = TAMIS_FACTS_INIT;
+    *overfull = false;
+    tamis_stat(t, &f);
+    if (is_sketch(f.kind) || is_sketch(f.inner_kind) || f.sealed || f.collecting) return TAMIS_OK;
     const tamis_status s = tamis_info(t, &f);
     if (s != TAMIS_OK) return sql_fail(why, s, "%s", tamis_status_message(s));
     *overfull = f.overfull;
@@ -391,13 +396,18 @@ tamis_status gather_result(struct gather *g, const tamis **out, bool *overfull, 
     tamis_status s = TAMIS_OK;
     *out = NULL;
     *overfull = false;
-    if (g->method == PENDING) s = leave_pending(g, why);
+    if (g->method == PENDING) s = build_from_pending(g, why);
     if (g->method == HASHES) s = build_from_hashes(g, why);
-    if (s == TAMIS_OK && g->method != UNION && !is_sketch(g->plan.kind) &&
-        !is_sealed_kind(g->plan.kind))
-        s = judge(g->t, overfull, why);
+    if (s == TAMIS_OK && g->t != NULL) s = sql_judge(g->t, overfull, why);
     if (s == TAMIS_OK) *out = g->t;
     return s;
+}
+
+void gather_forget_result(struct gather *g)
+{
+    if (g->method != PENDING && g->method != HASHES) return;
+    tamis_close(g->t);
+    g->t = NULL;
 }
 
 /* --- Between processes ------------------------------------------------------------------------ */
@@ -444,27 +454,54 @@ tamis_status gather_write(const struct gather *g, tamis_sink put, void *ctx, tam
     return s;
 }
 
+static tamis_status not_a_state(tamis_error *why)
+{
+    return sql_fail(why, TAMIS_ECORRUPT, "this is not the state of an aggregate");
+}
+
+static tamis_status read_hashes(struct gather *g, tamis_bytes rest, tamis_error *why)
+{
+    tamis_hash h;
+    if (rest.len % sizeof h != 0) return not_a_state(why);
+    for (size_t i = 0; i < rest.len; i += sizeof h) {
+        memcpy(&h, (const char *)rest.p + i, sizeof h);
+        if (!hash_set_add(&g->set, g->memory, h)) return no_memory(why);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status read_pending(struct gather *g, tamis_bytes rest, tamis_error *why)
+{
+    tamis_bytes keys[BATCH];
+    int64_t weights[BATCH];
+    size_t at = 0;
+    if (rest.len == 0) return TAMIS_OK;
+    if (!make_room(g, rest.len)) return no_memory(why);
+    memcpy(g->pending, rest.p, rest.len);
+    g->used = rest.len;
+    while (take_pending(g, &at, keys, weights) != 0) continue;
+    return at == rest.len ? TAMIS_OK : not_a_state(why);
+}
+
+static tamis_status read_image(struct gather *g, enum method method, tamis_bytes rest,
+                               tamis_error *why)
+{
+    tamis_facts f = TAMIS_FACTS_INIT;
+    g->method = method;
+    if (rest.len == 0) return method == UNION ? TAMIS_OK : not_a_state(why);
+    const tamis_status s = sql_open(rest, g->most, g->memory, &g->t, why);
+    if (s != TAMIS_OK || method == UNION) return s;
+    tamis_stat(g->t, &f);
+    return f.kind == g->plan.kind ? TAMIS_OK : not_a_state(why);
+}
+
 /* The content of a state that was written. */
 static tamis_status read_content(struct gather *g, enum method method, tamis_bytes rest,
                                  tamis_error *why)
 {
-    const char *p = rest.p;
-    tamis_hash h;
-    if (method == HASHES) {
-        for (size_t i = 0; i + sizeof h <= rest.len; i += sizeof h) {
-            memcpy(&h, p + i, sizeof h);
-            if (!hash_set_add(&g->set, g->memory, h)) return no_memory(why);
-        }
-        return TAMIS_OK;
-    }
-    if (method == PENDING) {
-        if (rest.len != 0 && !make_room(g, rest.len)) return no_memory(why);
-        if (rest.len != 0) memcpy(g->pending, p, rest.len);
-        g->used = rest.len;
-        return TAMIS_OK;
-    }
-    g->method = method;
-    return rest.len == 0 ? TAMIS_OK : sql_open(rest, g->most, g->memory, &g->t, why);
+    if ((method == HASHES) != (g->method == HASHES)) return not_a_state(why);
+    if (method == HASHES) return read_hashes(g, rest, why);
+    return method == PENDING ? read_pending(g, rest, why) : read_image(g, method, rest, why);
 }
 
 tamis_status gather_read(tamis_bytes bytes, const tamis_memory *memory, struct gather **out,
@@ -474,7 +511,7 @@ tamis_status gather_read(tamis_bytes bytes, const tamis_memory *memory, struct g
     *out = NULL;
     if (bytes.len >= sizeof w) memcpy(&w, bytes.p, sizeof w);
     if (bytes.len < sizeof w || w.method > UNION || w.bytes != bytes.len - sizeof w)
-        return sql_fail(why, TAMIS_ECORRUPT, "this is not the state of an aggregate");
+        return not_a_state(why);
     tamis_status s = w.method == UNION ? gather_new_union(w.most, memory, out, why)
                                        : gather_new(&w.asked, w.most, memory, out, why);
     if (s != TAMIS_OK) return s;

@@ -46,6 +46,14 @@ tamis_status gather_combine(struct gather *g, const struct gather *from, tamis_e
  * there are so many items that the false-positive rate is more than twice the planned one.
  * *overfull becomes true if it is higher than planned, but not that much. */
 tamis_status gather_result(struct gather *g, const tamis **out, bool *overfull, tamis_error *why);
+/* Frees the last result, unless the state itself consists of it. A database may keep the states of
+ * all groups until it has returned the last one, and a small group is much smaller than its
+ * filter. */
+void gather_forget_result(struct gather *g);
+
+/* The same check, for a filter that was changed or merged: it reads all cells, except those of
+ * sketches and sealed filters, which have no such rate. */
+tamis_status sql_judge(const tamis *t, bool *overfull, tamis_error *why);
 
 /* The state as bytes, for another process of the same server and program, and back. */
 uint64_t gather_size(const struct gather *g); /* of what gather_write writes */

@@ -45,14 +45,21 @@ static void integer(struct text *t, const char *key, int64_t value)
     put(t, "%" PRId64, value);
 }
 
-/* The databases set LC_NUMERIC to C. */
+/* A program that loads the extension may have set a locale with another decimal point. */
 static void number(struct text *t, const char *key, double value)
 {
+    char digits[32], plain[32];
+    size_t n = 0;
     name(t, key);
-    if (isfinite(value))
-        put(t, "%.12g", value);
-    else
-        put(t, "null");
+    snprintf(digits, sizeof digits, "%.12g", value);
+    for (const char *p = digits; *p != '\0'; p++) {
+        if (strchr("0123456789+-e", *p) != NULL)
+            plain[n++] = *p;
+        else if (n == 0 || plain[n - 1] != '.')
+            plain[n++] = '.';
+    }
+    plain[n] = '\0';
+    put(t, "%s", isfinite(value) ? plain : "null");
 }
 
 static void flag(struct text *t, const char *key, bool value)

@@ -15,19 +15,25 @@ static const char digits[] = "00010203040506070809"
                              "80818283848586878889"
                              "90919293949596979899";
 
-size_t sql_decimal(int64_t n, char room[SQL_KEY_ROOM])
+/* Writes the text to the end of room, where it need not be copied to its place. */
+static tamis_bytes decimal(int64_t n, char room[SQL_KEY_ROOM])
 {
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-    char text[SQL_KEY_ROOM], *at = text + sizeof text;
+    char *const end = room + SQL_KEY_ROOM, *at = end;
     for (; left >= 100; left /= 100) memcpy(at -= 2, digits + 2 * (left % 100), 2);
     if (left >= 10)
         memcpy(at -= 2, digits + 2 * left, 2);
     else
         *--at = (char)('0' + left);
     if (n < 0) *--at = '-';
-    const size_t length = (size_t)(text + sizeof text - at);
-    memcpy(room, at, length);
-    return length;
+    return (tamis_bytes){at, (size_t)(end - at)};
+}
+
+size_t sql_decimal(int64_t n, char room[SQL_KEY_ROOM])
+{
+    const tamis_bytes text = decimal(n, room);
+    memmove(room, text.p, text.len);
+    return text.len;
 }
 
 const char *sql_key(const struct sql_value *v, uint32_t encoding, uint32_t width,
@@ -38,7 +44,8 @@ const char *sql_key(const struct sql_value *v, uint32_t encoding, uint32_t width
         *key = (tamis_bytes){room, 8};
         return NULL;
     }
-    *key = v->type == SQL_INTEGER ? (tamis_bytes){room, sql_decimal(v->integer, room)} : v->bytes;
+    *key = v->type == SQL_INTEGER ? decimal(v->integer, room) : v->bytes;
+    if (encoding <= TAMIS_KEYS_TEXT) return NULL; /* any bytes */
     if (encoding == TAMIS_KEYS_INT64 && v->type == SQL_TEXT)
         return "the keys are integers (int64le): cast the value to bigint";
     if (encoding == TAMIS_KEYS_SHA256 && v->type != SQL_BYTES)
@@ -78,4 +85,12 @@ bool sql_is_text(tamis_bytes b)
     for (size_t i = 0, n; i < b.len; i += n)
         if ((n = character(p + i, b.len - i)) == 0) return false;
     return true;
+}
+
+tamis_bytes sql_whole_characters(tamis_bytes beginning)
+{
+    for (size_t cut = 0; cut < 4 && cut < beginning.len; cut++)
+        if (sql_is_text((tamis_bytes){beginning.p, beginning.len - cut}))
+            return (tamis_bytes){beginning.p, beginning.len - cut};
+    return beginning;
 }

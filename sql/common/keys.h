@@ -6,7 +6,7 @@
 #include <tamis/tamis.h>
 
 enum sql_type {
-    SQL_TEXT,   /* UTF-8, also the text of numbers that are not 64-bit integers, and of dates */
+    SQL_TEXT, /* UTF-8, also the text of numbers that are not 64-bit integers, and of dates */
     SQL_BYTES,
     SQL_INTEGER /* its decimal text, or 8 bytes in an int64le filter */
 };
@@ -33,5 +33,9 @@ tamis_bytes sql_item(tamis_bytes item, uint32_t encoding, char room[SQL_KEY_ROOM
 
 /* Whether bytes are UTF-8 without NUL, which every database can show as text. */
 bool sql_is_text(tamis_bytes b);
+
+/* The beginning of a long item (tamis_heavy.length), without a last character that was cut
+ * in two. Bytes that are not text are unchanged. */
+tamis_bytes sql_whole_characters(tamis_bytes beginning);
 
 #endif

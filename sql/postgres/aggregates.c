@@ -285,7 +285,9 @@ Datum pg_tamis_final(PG_FUNCTION_ARGS)
     struct state *s;
     const tamis *t = result(fcinfo, &s);
     if (t == NULL) PG_RETURN_NULL();
-    return pg_image_of(t);
+    const Datum image = pg_image_of(t);
+    gather_forget_result(s->g);
+    return image;
 }
 
 PG_FUNCTION_INFO_V1(pg_tamis_distinct_final);
@@ -293,7 +295,10 @@ Datum pg_tamis_distinct_final(PG_FUNCTION_ARGS)
 {
     struct state *s;
     const tamis *t = result(fcinfo, &s);
-    PG_RETURN_INT64(t != NULL ? pg_cardinality(t) : 0);
+    if (t == NULL) PG_RETURN_INT64(0);
+    const int64_t n = pg_cardinality(t);
+    gather_forget_result(s->g);
+    PG_RETURN_INT64(n);
 }
 
 PG_FUNCTION_INFO_V1(pg_tamis_top_final);
@@ -303,5 +308,7 @@ Datum pg_tamis_top_final(PG_FUNCTION_ARGS)
     struct pg_list list = {0};
     const tamis *t = result(fcinfo, &s);
     if (t != NULL) list = pg_list_of(t, gather_plan(s->g)->items);
-    return pg_array_of(&list, get_fn_expr_rettype(fcinfo->flinfo));
+    const Datum array = pg_array_of(&list, get_fn_expr_rettype(fcinfo->flinfo));
+    if (t != NULL) gather_forget_result(s->g);
+    return array;
 }

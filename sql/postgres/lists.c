@@ -15,8 +15,8 @@
 
 enum { COLUMNS = 4 };
 
-/* An item as text of the server's encoding. One that is no text is written as PostgreSQL writes
- * bytea, so that it equals the text of the value that was added. */
+/* An item as text of the server's encoding. Bytes that are not text are written as PostgreSQL
+ * writes bytea, so that the result equals the text of the value that was added. */
 static Datum item_text(tamis_bytes item)
 {
     static const char hex[] = "0123456789abcdef";
@@ -42,7 +42,9 @@ static Datum row_of(const tamis_heavy *h, uint32_t encoding, TupleDesc shape)
     char room[SQL_KEY_ROOM];
     Datum values[COLUMNS] = {0};
     bool nulls[COLUMNS] = {h->item.p == NULL};
-    if (h->item.p != NULL) values[0] = item_text(sql_item(h->item, encoding, room));
+    tamis_bytes item = h->item;
+    if (item.p != NULL && h->length > item.len) item = sql_whole_characters(item);
+    if (item.p != NULL) values[0] = item_text(sql_item(item, encoding, room));
     values[1] = Int64GetDatum(h->count.estimate);
     values[2] = Int64GetDatum(h->count.lower);
     values[3] = Int64GetDatum(h->count.upper);

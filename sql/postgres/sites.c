@@ -1,9 +1,9 @@
 /* A filter that is verified once for a whole scan.
  *
- * A function keeps the filter of its last call in fn_extra. The next call has the same filter if its
- * argument is the same TOAST pointer in the same transaction, or if the header of the image is the
- * same: it contains the root, a checksum over all checksums of the image. An address would not do,
- * because the memory of one row is used again for the next. */
+ * A function keeps the filter of its last call in fn_extra. The next call has the same filter if
+ * its argument is the same TOAST pointer in the same transaction, or if the header of the image is
+ * the same: it contains the root, a checksum over all checksums of the image. An address would not
+ * do, because the memory of one row is used again for the next. */
 #include "tamis_pg.h"
 
 #if PG_VERSION_NUM >= 160000

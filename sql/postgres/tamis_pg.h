@@ -2,8 +2,8 @@
  *
  * PostgreSQL reports errors by longjmp, which must never pass through the library. Therefore the
  * library gets memory by an allocator that returns NULL instead of raising an error, and errors are
- * raised after its call has returned. All memory belongs to memory contexts, so nothing is lost when
- * an error or a cancelled query ends a function early. */
+ * raised after its call has returned. All memory belongs to memory contexts, so nothing is lost
+ * when an error or a cancelled query ends a function early. */
 #ifndef TAMIS_PG_H
 #define TAMIS_PG_H
 

@@ -4,6 +4,8 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
@@ -12,12 +14,41 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+/* Keys are compared byte by byte. A collation by which other texts are equal as well would make a
+ * "no" wrong. */
+static void need_deterministic(Oid collation)
+{
+    if (!OidIsValid(collation) || get_collation_isdeterministic(collation)) return;
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("tamis: texts of a nondeterministic collation have no agreed key"),
+                    errhint("Add COLLATE \"C\" to compare byte by byte, or fold the text first.")));
+}
+
+/* The type of an argument before PostgreSQL passed it as text by itself. By this type values may be
+ * equal that differ as texts, for example those of citext. */
+static Oid type_of_argument(FmgrInfo *f, int argument)
+{
+    const Node *call = f->fn_expr;
+    const List *arguments = call == NULL            ? NIL
+                            : IsA(call, FuncExpr)   ? ((const FuncExpr *)call)->args
+                            : IsA(call, OpExpr)     ? ((const OpExpr *)call)->args
+                                                    : NIL;
+    if (argument < list_length(arguments)) {
+        const Node *value = list_nth(arguments, argument);
+        if (IsA(value, RelabelType) &&
+            ((const RelabelType *)value)->relabelformat == COERCE_IMPLICIT_CAST)
+            return exprType((const Node *)((const RelabelType *)value)->arg);
+    }
+    return get_fn_expr_argtype(f, argument);
+}
+
 enum pg_class pg_class_of(FunctionCallInfo fcinfo, int argument)
 {
-    const Oid type = get_fn_expr_argtype(fcinfo->flinfo, argument);
+    const Oid type = type_of_argument(fcinfo->flinfo, argument);
     if (!OidIsValid(type))
         ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
                         errmsg("tamis: the type of the value is not known")));
+    need_deterministic(PG_GET_COLLATION());
     switch (getBaseType(type)) {
     case TEXTOID:
     case VARCHAROID: return PG_TEXT;
@@ -55,7 +86,7 @@ static tamis_bytes text_value(enum pg_class c, Datum d)
     const char *p = VARDATA_ANY(v);
     size_t n = VARSIZE_ANY_EXHDR(v);
     if (c == PG_BYTEA) return (tamis_bytes){p, n};
-    if (c == PG_BPCHAR) n = (size_t)bpchartruelen((char *)p, (int)n); /* the padding means nothing */
+    if (c == PG_BPCHAR) n = (size_t)bpchartruelen((char *)p, (int)n); /* without the padding */
     return utf8(p, n);
 }
 

@@ -1,23 +1,17 @@
 /* Open images.
  *
- * To open an image, every byte of it is verified, which takes 50 us for a MiB. A scan that asks
- * about a key in each row must do that once. So a connection keeps the last images that it opened,
- * in copies of its own, and finds them by their length and their whole header. The header contains
- * the root, a checksum of all other checksums of the image, which cover its cells.
+ * To open an image, it is copied and every byte of it is verified. A scan that asks about a key in
+ * each row must do that once. If the argument is constant, which parameters and literals are,
+ * SQLite keeps the open image until the statement ends. For other arguments, such as columns and
+ * subqueries, and for the next statement, the connection keeps the last images that it opened.
  *
- * A BLOB with the header of a kept image can have other bytes. If it is damaged, the query is
- * answered from the undamaged copy, which is right. But the checksum is not a cryptographic one:
- * somebody who knows an image can make another one with the same header. Therefore:
- *   - A function that reads the whole image anyway (LITE_READ) compares the whole of it first.
- *   - So does the first query about a bound parameter. SQLite keeps the result until the statement
- *     ends, because a parameter cannot change before.
- *   - A query about the value of a column or a subquery trusts the header, since nothing less than
- *     all bytes, in every row, would show the difference. Whoever can write such an image into the
- *     database can make queries about the image that it imitates wrong, if both are queried in one
- *     connection. An application that has images of strangers in its tables binds its own ones as
- *     parameters, or uses tamis_file.
- *
- * An address identifies nothing: SQLite uses the memory of one row again for the next. */
+ * A kept image is used only if all its bytes are those of the BLOB. Its length and header would
+ * nearly do, because the header contains the root, a checksum of all checksums. But these are not
+ * cryptographic: somebody who knows an image can make another one with the same header, and his row
+ * must not change the answers about somebody else's. Images that differ by chance differ in their
+ * headers, so only equal ones are compared to the end. In a scan this takes about as long as what
+ * SQLite does in any case: it copies the BLOB of a column or subquery for every row. An address
+ * would identify nothing, because SQLite uses the memory of one row again for the next. */
 #include "tamis_sqlite.h"
 
 #include "../common/fail.h"
@@ -27,10 +21,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-enum {
-    HEADER_BYTES = 128,
-    IMAGE_ALIGNMENT = 64 /* of tamis_view */
-};
+enum { IMAGE_ALIGNMENT = 64 }; /* of tamis_view */
 /* The latest image is kept, whatever its size; others as long as all are not bigger than this. */
 #define MOST_KEPT ((size_t)64 << 20)
 
@@ -85,10 +76,9 @@ static tamis_status view_copy(tamis_bytes image, struct lite_image **out, tamis_
     return TAMIS_OK;
 }
 
-static bool is_same(const struct lite_image *o, tamis_bytes image, bool whole)
+static bool is_same(const struct lite_image *o, tamis_bytes image)
 {
-    return o != NULL && o->image.len == image.len && image.len >= HEADER_BYTES &&
-           memcmp(o->image.p, image.p, whole ? image.len : HEADER_BYTES) == 0;
+    return o != NULL && o->image.len == image.len && memcmp(o->image.p, image.p, image.len) == 0;
 }
 
 /* Puts an image first, at place i, whose image it replaces or is. */
@@ -98,24 +88,22 @@ static void put_first(struct lite *c, int i, struct lite_image *o)
     memmove(c->kept + 1, c->kept, (size_t)i * sizeof *c->kept);
     c->kept[0] = o;
     for (i = 1; i < LITE_KEPT; i++) {
-        if (c->kept[i] == NULL) continue;
-        bytes += c->kept[i]->image.len;
-        if (bytes <= MOST_KEPT) continue;
-        lite_release(c->kept[i]);
-        c->kept[i] = NULL;
+        const size_t more = c->kept[i] != NULL ? c->kept[i]->image.len : 0;
+        if (more <= MOST_KEPT && bytes <= MOST_KEPT - more) {
+            bytes += more;
+        } else {
+            lite_release(c->kept[i]);
+            c->kept[i] = NULL;
+        }
     }
 }
 
-/* The kept image with these bytes, or with this header, or a new one. It has no new reference. */
-static tamis_status keep(struct lite *c, tamis_bytes image, bool whole, struct lite_image **out,
+/* The kept image with these bytes, or a new one. It has no new reference. */
+static tamis_status keep(struct lite *c, tamis_bytes image, struct lite_image **out,
                          tamis_error *why)
 {
     int i = 0;
-    if (is_same(c->kept[0], image, whole)) {
-        *out = c->kept[0];
-        return TAMIS_OK;
-    }
-    while (i < LITE_KEPT && !is_same(c->kept[i], image, whole)) i++;
+    while (i < LITE_KEPT && !is_same(c->kept[i], image)) i++;
     if (i < LITE_KEPT) {
         *out = c->kept[i];
     } else {
@@ -124,7 +112,7 @@ static tamis_status keep(struct lite *c, tamis_bytes image, bool whole, struct l
         i = LITE_KEPT - 1;
         lite_release(c->kept[i]);
     }
-    put_first(c, i, *out);
+    if (i != 0) put_first(c, i, *out);
     return TAMIS_OK;
 }
 
@@ -143,39 +131,36 @@ static tamis_status blob_argument(sqlite3_value *v, tamis_bytes *out, tamis_erro
     if (sqlite3_value_type(v) != SQLITE_BLOB)
         return sql_fail(why, TAMIS_EINVAL,
                         "a filter or sketch is a BLOB, or tamis_file(path) as an argument");
-    out->p = sqlite3_value_blob(v);
-    out->len = (size_t)sqlite3_value_bytes(v);
-    if (out->p == NULL && out->len != 0) return sql_fail(why, TAMIS_ENOMEM, "no memory");
-    return TAMIS_OK;
+    return lite_blob(v, out, why);
 }
 
-tamis_status lite_image_of(struct lite *c, sqlite3_value *v, enum lite_use use,
-                           struct lite_image **out, tamis_error *why)
+tamis_status lite_image_of(struct lite *c, sqlite3_value *v, struct lite_image **out,
+                           tamis_error *why)
 {
     tamis_bytes image;
-    *out = sqlite3_value_pointer(v, "tamis");
     tamis_status s = TAMIS_OK;
+    *out = sqlite3_value_pointer(v, LITE_POINTER);
     if (*out == NULL) {
         s = blob_argument(v, &image, why);
-        if (s == TAMIS_OK) s = keep(c, image, use == LITE_READ, out, why);
+        if (s == TAMIS_OK) s = keep(c, image, out, why);
     }
     if (s == TAMIS_OK) add_ref(*out);
     return s;
 }
 
-struct lite_image *lite_argument(sqlite3_context *ctx, int i, sqlite3_value *v, enum lite_use use)
+/* SQLite drops the auxiliary data of an argument that is not constant right after the call. */
+struct lite_image *lite_argument(sqlite3_context *ctx, int i, sqlite3_value *v)
 {
     const struct lite_site *site = sqlite3_user_data(ctx);
     struct lite_image *o = sqlite3_get_auxdata(ctx, i);
     tamis_error why;
     if (o != NULL) return add_ref(o);
-    const bool bound = sqlite3_value_frombind(v) != 0;
-    const tamis_status s = lite_image_of(site->lite, v, bound ? LITE_READ : use, &o, &why);
+    const tamis_status s = lite_image_of(site->lite, v, &o, &why);
     if (s != TAMIS_OK) {
         lite_fail(ctx, s, &why);
         return NULL;
     }
-    if (bound) sqlite3_set_auxdata(ctx, i, add_ref(o), lite_release);
+    sqlite3_set_auxdata(ctx, i, add_ref(o), lite_release);
     return o;
 }
 
@@ -225,14 +210,22 @@ tamis_status lite_bytes(const struct lite *c, const struct lite_image *o, tamis_
     return TAMIS_OK;
 }
 
-tamis_status lite_open(struct lite *c, sqlite3_value *v, tamis **out, tamis_error *why)
+tamis_status lite_raw(const struct lite *c, sqlite3_value *v, tamis_bytes *out, void **owned,
+                      tamis_error *why)
 {
-    const struct lite_image *file = sqlite3_value_pointer(v, "tamis");
-    void *owned = NULL;
+    const struct lite_image *file = sqlite3_value_pointer(v, LITE_POINTER);
+    if (file != NULL) return lite_bytes(c, file, out, owned, why);
+    *owned = NULL;
+    return blob_argument(v, out, why);
+}
+
+tamis_status lite_open(const struct lite *c, sqlite3_value *v, tamis **out, tamis_error *why)
+{
+    void *owned;
     tamis_bytes image;
-    tamis_status s = file != NULL ? lite_bytes(c, file, &image, &owned, why)
-                                  : blob_argument(v, &image, why);
-    if (s == TAMIS_OK) s = sql_open(image, lite_most(c), &lite_memory, out, why);
+    tamis_status s = lite_raw(c, v, &image, &owned, why);
+    if (s != TAMIS_OK) return s;
+    s = sql_open(image, lite_most(c), &lite_memory, out, why);
     sqlite3_free(owned);
     return s;
 }
@@ -275,19 +268,19 @@ void lite_file(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     (void)n;
     struct lite_image *o = sqlite3_get_auxdata(ctx, 0);
-    const char *path;
+    const char *path = NULL;
     tamis_error why;
     if (lite_is_null(v[0])) return;
     if (o != NULL) {
-        sqlite3_result_pointer(ctx, add_ref(o), "tamis", lite_release);
+        sqlite3_result_pointer(ctx, add_ref(o), LITE_POINTER, lite_release);
         return;
     }
     tamis_status s = lite_path(v[0], &path, &why);
     if (s == TAMIS_OK) s = map_file(path, &o, &why);
     if (s != TAMIS_OK) {
-        lite_fail(ctx, s, &why);
+        lite_fail_file(ctx, path, s, &why);
         return;
     }
     sqlite3_set_auxdata(ctx, 0, add_ref(o), lite_release);
-    sqlite3_result_pointer(ctx, o, "tamis", lite_release);
+    sqlite3_result_pointer(ctx, o, LITE_POINTER, lite_release);
 }

@@ -72,9 +72,14 @@ extern const tamis_memory lite_memory;
 
 /* Ends a call with an error. */
 void lite_fail(sqlite3_context *ctx, tamis_status s, const tamis_error *why);
+/* The same for a file, whose path may be NULL. */
+void lite_fail_file(sqlite3_context *ctx, const char *path, tamis_status s, const tamis_error *why);
 
 /* For a call of the library that returns a status alone. */
 tamis_status lite_reason(tamis_status s, tamis_error *why);
+
+/* Ends a call with a text of sqlite3_malloc. NULL: there was no memory for it. */
+void lite_text(sqlite3_context *ctx, char *text);
 
 /* --- Values (values.c) ------------------------------------------------------------------------ */
 
@@ -83,6 +88,7 @@ bool lite_is_null(sqlite3_value *v);
 
 /* The value that is to become a key. It is valid as long as v. */
 tamis_status lite_value(sqlite3_value *v, struct sql_value *out, tamis_error *why);
+tamis_status lite_blob(sqlite3_value *v, tamis_bytes *out, tamis_error *why);
 
 /* Parameters, which have these names in errors. */
 tamis_status lite_whole(sqlite3_value *v, const char *name, uint64_t *out, tamis_error *why);
@@ -91,7 +97,16 @@ tamis_status lite_rate(sqlite3_value *v, double *out, tamis_error *why);
 tamis_status lite_kind(sqlite3_value *v, uint32_t *out, tamis_error *why);
 tamis_status lite_path(sqlite3_value *v, const char **out, tamis_error *why);
 
+/* --- What aggregates use as well (functions.c) ------------------------------------------------ */
+
+/* The number of distinct keys. Fails if it cannot be estimated. */
+tamis_status lite_count_distinct(const tamis *t, int64_t *out, tamis_error *why);
+
 /* --- Images (images.c) ------------------------------------------------------------------------ */
+
+/* The type of the pointers that tamis_file returns. Only these functions can read them; to others,
+ * and where SQLite stores a value, they are NULL. */
+#define LITE_POINTER "tamis"
 
 struct lite_image {
     size_t refs;
@@ -102,25 +117,22 @@ struct lite_image {
     uint64_t entries;
 };
 
-enum lite_use {
-    LITE_QUERY, /* about a key, perhaps in every row of a scan */
-    LITE_READ   /* of the whole image */
-};
-
 /* Opens the image of a value and adds a reference. */
-tamis_status lite_image_of(struct lite *c, sqlite3_value *v, enum lite_use use,
-                           struct lite_image **out, tamis_error *why);
+tamis_status lite_image_of(struct lite *c, sqlite3_value *v, struct lite_image **out,
+                           tamis_error *why);
 /* The same for argument i of a function. NULL: the call has ended with an error. */
-struct lite_image *lite_argument(sqlite3_context *ctx, int i, sqlite3_value *v, enum lite_use use);
+struct lite_image *lite_argument(sqlite3_context *ctx, int i, sqlite3_value *v);
 void lite_release(void *image); /* drops a reference; NULL is allowed */
 
-/* Opens a copy of the image of a value, which can be changed. */
-tamis_status lite_open(struct lite *c, sqlite3_value *v, tamis **out, tamis_error *why);
-
-/* The bytes of an image: those that it views, or a copy, which *owned is, to be freed by
- * sqlite3_free. */
+/* The bytes of an open image. *owned is what the caller must pass to sqlite3_free, or NULL. */
 tamis_status lite_bytes(const struct lite *c, const struct lite_image *o, tamis_bytes *out,
                         void **owned, tamis_error *why);
+/* The bytes of a value, which nobody has verified. */
+tamis_status lite_raw(const struct lite *c, sqlite3_value *v, tamis_bytes *out, void **owned,
+                      tamis_error *why);
+
+/* Opens a copy of the image of a value, which can be changed. */
+tamis_status lite_open(const struct lite *c, sqlite3_value *v, tamis **out, tamis_error *why);
 
 /* Ends a call with the image of t. */
 void lite_result(sqlite3_context *ctx, const tamis *t);
