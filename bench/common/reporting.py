@@ -1,5 +1,6 @@
 """What the reports of the benchmarks share: their arguments, tables and plots."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,24 @@ def plot(script, curves, style, out):
         settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
         if curves:
             subprocess.run(["gnuplot", "-e", settings, script], check=True)
+
+
+def filled(name, mark, tables, run):
+    """The text of a page in docs, or in the folder of --docs, in which each table replaces what is
+    between its marks. `mark` is the word after ./run bench, and tables are functions by name."""
+    folder = os.path.join(ROOT, "docs")
+    if "--docs" in sys.argv:  # the folder that is written to has the page to begin with
+        folder = sys.argv[sys.argv.index("--docs") + 1]
+    with open(os.path.join(folder, name), encoding="utf-8") as f:
+        text = f.read()
+    for part, table_of in tables.items():
+        begin = f"<!-- {mark} {part}: written by ./run bench {mark} -->"
+        end = f"<!-- {mark} {part}: end -->"
+        text, found = re.subn(f"(?s)({re.escape(begin)}\n).*?({re.escape(end)})",
+                              lambda m, t=table_of: m[1] + t(run) + "\n" + m[2], text)
+        if found != 1:
+            sys.exit(f"docs/{name} has no place for the table '{part}'")
+    return text
 
 
 def report(usage, results, pages, read, print_targets, write_plots, many=False):

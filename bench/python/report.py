@@ -6,14 +6,12 @@ Prints the goals; with --docs the tables replace those between the marks."""
 import json
 import os
 import pathlib
-import re
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../common"))
 import reporting  # noqa: E402
 
-MARKS = "<!-- python {0}: written by ./run bench python -->", "<!-- python {0}: end -->"
 
 
 class Run:
@@ -121,19 +119,9 @@ def packages_table(run):
 
 
 def page(run):
-    path = pathlib.Path(reporting.ROOT) / "docs" / "PYTHON.md"
-    if "--docs" in sys.argv:  # the folder that is written to has the page to begin with
-        path = pathlib.Path(sys.argv[sys.argv.index("--docs") + 1]) / "PYTHON.md"
-    text = path.read_text(encoding="utf-8")
-    for name, table in (("machine", machine_table), ("goals", goals_table),
-                        ("columns", columns_table), ("singles", singles_table),
-                        ("packages", packages_table)):
-        begin, end = (mark.format(name) for mark in MARKS)
-        text, found = re.subn(f"(?s)({re.escape(begin)}\n).*?({re.escape(end)})",
-                              lambda m, t=table: m[1] + t(run) + "\n" + m[2], text)
-        if found != 1:
-            sys.exit(f"docs/PYTHON.md has no place for the table '{name}'")
-    return text
+    tables = {"machine": machine_table, "goals": goals_table, "columns": columns_table,
+              "singles": singles_table, "packages": packages_table}
+    return reporting.filled("PYTHON.md", "python", tables, run)
 
 
 if __name__ == "__main__":
