@@ -1,6 +1,6 @@
 """What tools/hardening.cmake asks for is in the products: the command, the library, the Redis
-module, or the files that are named as arguments. It begins with itself: a program built with
-everything turned off must get every complaint there is.
+module and the SQLite extension, or the files that are named as arguments. It begins with itself: a
+program built with everything turned off must get every complaint there is.
 
 TAMIS_BUILD: the directory of a release build; the test says nothing about another one."""
 import os
@@ -13,7 +13,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 import tidy  # noqa: E402, F401
 
-EXPORTS = {"libtamis.so": r"tamis_[a-z]\w*", "tamis-redis.so": r"RedisModule_On(Load|Unload)"}
+EXPORTS = {"libtamis.so": r"tamis_[a-z]\w*", "tamis-redis.so": r"RedisModule_On(Load|Unload)",
+           "tamis_sqlite.so": r"sqlite3_(tamissqlite|extension)_init"}
 BAD = '''
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,8 @@ def main():
         if "CMAKE_BUILD_TYPE:STRING=Release" not in cache or "-fsanitize" in cache:
             print("not a release build")
             return 77
-        files = [os.path.join(build, n) for n in ("tamis", "libtamis.so", "tamis-redis.so")]
+        files = [os.path.join(build, n) for n in ("tamis", "libtamis.so", "tamis-redis.so",
+                                                 "sql/tamis_sqlite.so")]
         if os.uname().machine == "x86_64":
             prove_itself()
             for name in unmarked(os.path.join(build, "libtamis.a")):

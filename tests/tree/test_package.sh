@@ -5,7 +5,7 @@
 set -u
 
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-for tool in dpkg dpkg-deb dpkg-shlibdeps cpack; do
+for tool in dpkg dpkg-deb dpkg-shlibdeps cpack make; do
     command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
 done
 room=$(mktemp -d) || exit 1
@@ -48,8 +48,10 @@ version=$(sed -n 's/^#define TAMIS_VERSION_STRING "\(.*\)"/\1/p' "$source/includ
 major=${version%%.*}
 machine=$(dpkg --print-architecture)
 same 'the packages' \
-    "libtamis-dev_${version}_$machine.deb
+    "libsqlite3-mod-tamis_${version}_$machine.deb
+libtamis-dev_${version}_$machine.deb
 libtamis${major}_${version}_$machine.deb
+postgresql-15-tamis_${version}_$machine.deb
 python3-tamis_${version}_$machine.deb
 tamis_${version}_$machine.deb" "$(cd "$room/build" && printf '%s\n' *.deb)"
 field() { dpkg-deb -f "$room/build/$1_${version}_$machine.deb" "$2"; }
@@ -70,6 +72,10 @@ for package in "libtamis$major (= $version)" 'python3 (>= 3.11)' 'libc6 ('; do
     *) fail "python3-tamis does not depend on $package" ;;
     esac
 done
+case "$(field postgresql-15-tamis Depends)" in
+*postgresql-15*) ;;
+*) fail "the extension does not depend on its server: $(field postgresql-15-tamis Depends)" ;;
+esac
 same 'headers go with their library' "libtamis$major (= $version)" "$(field libtamis-dev Depends)"
 
 # --- What they hold -----------------------------------------------------------------------------
@@ -90,18 +96,24 @@ usr/lib/$triplet/libtamis.so
 usr/lib/$triplet/libtamis.so.$major
 usr/lib/$triplet/libtamis.so.$version
 usr/lib/$triplet/pkgconfig/tamis.pc
+usr/lib/$triplet/tamis_sqlite.so
+usr/lib/postgresql/15/lib/tamis.so
 $(cd "$source/python" && printf '%s\n' tamis/*.py tamis/*.pyi | sed "s|^|$packages/|")
 $packages/tamis/_tamis.abi3.so
 $packages/tamis/py.typed
 $packages/tamis-$version.dist-info/INSTALLER
 $packages/tamis-$version.dist-info/METADATA
 usr/share/bash-completion/completions/tamis
+usr/share/doc/libsqlite3-mod-tamis/copyright
 usr/share/doc/libtamis-dev/copyright
 usr/share/doc/libtamis$major/copyright
+usr/share/doc/postgresql-15-tamis/copyright
 usr/share/doc/python3-tamis/copyright
 usr/share/doc/tamis/copyright
 usr/share/fish/vendor_completions.d/tamis.fish
 usr/share/man/man1/tamis.1
+usr/share/postgresql/15/extension/tamis--1.0.sql
+usr/share/postgresql/15/extension/tamis.control
 usr/share/zsh/vendor-completions/_tamis
 FILES
 )" "$(cd "$root" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)"
@@ -113,7 +125,7 @@ if readelf -d "$root/usr/bin/tamis" | grep -Eq 'R(UN)?PATH'; then
 fi
 try 'the packages are as hard as the build' /usr/bin/python3 "$source/tests/tree/test_hardened.py" \
     "$root/usr/bin/tamis" "$root/usr/lib/$triplet/libtamis.so.$version" \
-    "$root/$packages/tamis/_tamis.abi3.so"
+    "$root/$packages/tamis/_tamis.abi3.so" "$root/usr/lib/$triplet/tamis_sqlite.so"
 [ -s "$root/usr/share/man/man1/tamis.1" ] || fail 'the manual page is empty'
 
 # --- They work ----------------------------------------------------------------------------------
@@ -142,6 +154,17 @@ assert 'a' in seen and 'zebra' not in seen
 assert 'libtamis.so.$major' in open('/proc/self/maps').read()"
 )
 try 'the module for Python' use_module
+use_sqlite() {
+    /usr/bin/python3 -c "
+import sqlite3
+db = sqlite3.connect(':memory:')
+db.enable_load_extension(True)
+db.load_extension('$root/usr/lib/$triplet/tamis_sqlite')
+there = 'SELECT tamis_contains(tamis_file(?), ?)'
+assert db.execute(there, ('$room/ab.tamis', 'a')).fetchone() == (1,)
+assert db.execute(there, ('$room/ab.tamis', 'zebra')).fetchone() == (0,)"
+}
+try 'the extension for SQLite' use_sqlite
 
 # --- dpkg takes them, and takes them away again -------------------------------------------------
 if [ "$(id -u)" = 0 ]; then
@@ -163,7 +186,8 @@ if [ "$(id -u)" = 0 ]; then
         same 'dpkg installs what dpkg-deb unpacks' "$(cd "$root" && find . ! -type d | sort)" \
             "$(cd "$below" && find . -path ./var -prune -o ! -type d -print | sort)"
     grep -q '^ldconfig' "$room/called" || fail 'ldconfig is not called for the new library'
-    try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev python3-tamis "libtamis$major" &&
+    try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev python3-tamis \
+        libsqlite3-mod-tamis postgresql-15-tamis "libtamis$major" &&
         same 'nothing is left' '' "$(cd "$below" && find . -path ./var -prune -o ! -type d -print)"
     same 'modules of Python are compiled, and removed again' 'py3clean -p python3-tamis
 py3compile -p python3-tamis' "$(grep ^py3 "$room/called" | sort)"
