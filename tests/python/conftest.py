@@ -1,6 +1,6 @@
 """Settings and fixtures of the tests of the Python package. They test the package that is
 installed. TAMIS names the command and TAMIS_SOURCE the source tree, as for all scripts of the
-tests. TAMIS_PYTHON_DEEP=1 runs the models for longer."""
+tests. TAMIS_PYTHON_LONG=1 runs the models for longer."""
 import atexit
 import os
 import pathlib
@@ -13,14 +13,14 @@ import hypothesis.configuration
 import pytest
 
 SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE", pathlib.Path(__file__).parents[2]))
-DEEP = os.environ.get("TAMIS_PYTHON_DEEP") == "1"
+LONG = os.environ.get("TAMIS_PYTHON_LONG") == "1"
 
 # The examples are the same in every run: a test that fails fails again.
 common = dict(derandomize=True, database=None, deadline=None, print_blob=False,
               suppress_health_check=list(hypothesis.HealthCheck))
 hypothesis.settings.register_profile("usual", max_examples=25, stateful_step_count=30, **common)
 hypothesis.settings.register_profile("deep", max_examples=120, stateful_step_count=50, **common)
-hypothesis.settings.load_profile("deep" if DEEP else "usual")
+hypothesis.settings.load_profile("deep" if LONG else "usual")
 
 
 def pytest_sessionstart(session):

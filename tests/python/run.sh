@@ -4,7 +4,7 @@
 #
 #     tests/python/run.sh test_keys.py -k surrogate
 #
-# TAMIS_PYTHON_DEEP=1 makes the models run for longer. If TEST_CFLAGS has the address sanitizer,
+# TAMIS_PYTHON_LONG=1 makes the models run for longer. If TEST_CFLAGS has the address sanitizer,
 # TAMIS_SANITIZED is 1, for tests that measure memory.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

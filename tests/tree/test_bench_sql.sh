@@ -36,7 +36,8 @@ PYTHON
 
 mkdir "$room/docs"
 cp "$source/docs/SQL.md" "$room/docs"
-/usr/bin/python3 -B "$source/bench/sql/report.py" --docs "$room/docs" "$room/sql.json" >"$room/goals"
+/usr/bin/python3 -B "$source/bench/sql/report.py" --docs "$room/docs" "$room/sql.json" \
+    >"$room/goals"
 [ "$(grep -c 'goal ' "$room/goals")" -eq 4 ] || { cat "$room/goals"; exit 1; }
 for name in machine goals queries; do
     sed -n "/^<!-- sql $name: written/,/^<!-- sql $name: end/p" "$room/docs/SQL.md" >"$room/block"

@@ -48,7 +48,7 @@ unset DESTDIR CFLAGS LDFLAGS LD_LIBRARY_PATH PKG_CONFIG_PATH
 prefix=$room/usr
 try 'configure' cmake -S "$source" -B "$room/build" -DTAMIS_TESTS=OFF -DTAMIS_CLI=OFF \
     -DTAMIS_WEB=OFF \
-    -DTAMIS_BENCH=OFF -DTAMIS_GUARD=OFF -DTAMIS_REDIS=OFF &&
+    -DTAMIS_BENCH=OFF -DTAMIS_GUARD=OFF -DTAMIS_REDIS=OFF -DTAMIS_SQL=OFF &&
     try 'build' cmake --build "$room/build" &&
     try 'install' cmake --install "$room/build" --prefix "$prefix" || exit 1
 libtamis=$(find "$prefix" -name libtamis.so)
