@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 trap 'exit 1' HUP INT TERM
-find src cli cluster guard redis python/src -name '*.c' | sort | tr '\n' '\0' >"$list"
+find src cli cluster guard redis python/src sql/common sql/sqlite -name '*.c' |
+    sort | tr '\n' '\0' >"$list"
 status=0
 PYTHON_HEADERS=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 export PYTHON_HEADERS

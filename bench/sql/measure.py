@@ -21,8 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from postgres_server import Server, ask, value  # noqa: E402
 
-WORK_MEM = "256MB"
-SETTINGS = ("shared_buffers = 1GB", f"work_mem = {WORK_MEM}", "autovacuum = off", "jit = off",
+WORK_MEM = "4MB", "256MB"  # the default, and enough for what is exact
+SETTINGS = ("shared_buffers = 1GB", "autovacuum = off", "jit = off",
             "max_wal_size = 8GB", "wal_level = minimal", "max_wal_senders = 0")
 
 
@@ -110,6 +110,37 @@ def fill(db, rows, distinct, members):
     ask(db, "SELECT count(*) FROM visits")
 
 
+def queries_of(array, hll):
+    """The queries of each group by name. array: the members as text, because PostgreSQL hashes only
+    a constant array."""
+    plain = "SELECT count(*) FROM visits"
+    distinct = {"plain": plain,
+                "approx_count_distinct": "SELECT approx_count_distinct(x) FROM visits",
+                "count(DISTINCT)": "SELECT count(DISTINCT x) FROM visits",
+                "HashAggregate": "SELECT count(*) FROM (SELECT DISTINCT x FROM visits) AS d"}
+    if hll:
+        distinct["hll"] = ("SELECT round(hll_cardinality(hll_add_agg(hll_hash_bigint(x))))::bigint "
+                           "FROM visits")
+    where = plain + " WHERE "
+    per_group = "SELECT count(*) FROM (SELECT {} FROM visits GROUP BY x % 100000) AS g"
+    return {
+        "distinct": distinct,
+        "top": {"plain": plain,
+                "approx_top_k": "SELECT (unnest(approx_top_k(x, 10))).* FROM visits",
+                "GROUP BY": "SELECT x, count(*) FROM visits GROUP BY x ORDER BY 2 DESC, 1 "
+                            "LIMIT 10"},
+        "members": {
+            "plain": plain,
+            "f @> x": where + "(SELECT f FROM bad) @> x",
+            "f @> x AND IN": where + "(SELECT f FROM bad) @> x AND x IN (SELECT x FROM members)",
+            "IN": where + "x IN (SELECT x FROM members)",
+            "EXISTS": where + "EXISTS (SELECT FROM members AS m WHERE m.x = visits.x)",
+            "= ANY (array)": where + f"x = ANY ('{array}'::bigint[])"},
+        "groups": {"plain": per_group.format("count(*)"),
+                   "approx_count_distinct": per_group.format("approx_count_distinct(x)"),
+                   "count(DISTINCT)": per_group.format("count(DISTINCT x)")}}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
@@ -117,55 +148,30 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "build/sql.json"))
     args = parser.parse_args()
     rows = args.rows or (10**6 if args.quick else 10**7)
-    distinct, rounds = rows // 10, 5 if rows == 10**7 else 1
+    distinct, rounds = rows // 10, 3 if rows == 10**7 else 1
     load = os.getloadavg()[0]
     found = []
-    serial = ("max_parallel_workers_per_gather = 0",)
     workers = ("max_parallel_workers_per_gather = 2", "parallel_setup_cost = 0",
                "parallel_tuple_cost = 0", "min_parallel_table_scan_size = 0")
     with Server(*SETTINGS) as server, contextlib.closing(server.connect()) as db:
         fill(db, rows, distinct, distinct)
         hll = value(db, "SELECT count(*) FROM pg_extension WHERE extname = 'hll'") == 1
         version = value(db, "SHOW server_version")
-        queries = {"plain": "SELECT count(*) FROM visits",
-                   "approx_count_distinct": "SELECT approx_count_distinct(x) FROM visits",
-                   "count(DISTINCT)": "SELECT count(DISTINCT x) FROM visits",
-                   "HashAggregate": "SELECT count(*) FROM (SELECT DISTINCT x FROM visits) AS d"}
-        if hll:
-            queries["hll"] = ("SELECT round(hll_cardinality(hll_add_agg(hll_hash_bigint(x))))"
-                              "::bigint FROM visits")
-        found += measure(server, "distinct", queries, rounds, serial, rows)
-        found += measure(server, "distinct, 2 workers",
-                         {name: query for name, query in queries.items()
-                          if name != "HashAggregate"}, rounds, workers, rows)
-        ask(db, "SET max_parallel_workers_per_gather = 2")
-        for setting in workers[1:]:
+        groups = queries_of(value(db, "SELECT array_agg(x)::text FROM members"), hll)
+        for memory in WORK_MEM:
+            serial = (f"work_mem = '{memory}'", "max_parallel_workers_per_gather = 0")
+            for group in ("distinct", "top", "members"):
+                found += measure(server, f"{group}, {memory}", groups[group], rounds, serial, rows)
+        serial = (f"work_mem = '{WORK_MEM[0]}'", "max_parallel_workers_per_gather = 0")
+        found += measure(server, "workers", groups["distinct"], rounds, workers, rows)
+        found += measure(server, "groups", groups["groups"], 1, serial, rows)
+        for setting in workers:
             ask(db, f"SET {setting}")
-        explain = "EXPLAIN (COSTS OFF) " + queries["approx_count_distinct"]
+        explain = "EXPLAIN (COSTS OFF) " + groups["distinct"]["approx_count_distinct"]
         plan = [row[0] for row in ask(db, explain)]
-        top = {"plain": queries["plain"],
-               "approx_top_k": "SELECT (unnest(approx_top_k(x, 10))).* FROM visits",
-               "GROUP BY": "SELECT x, count(*) FROM visits GROUP BY x ORDER BY 2 DESC, 1 LIMIT 10"}
-        found += measure(server, "top", top, rounds, serial, rows)
-        members = "SELECT count(*) FROM visits WHERE "
-        array = value(db, "SELECT array_agg(x)::text FROM members")  # PostgreSQL hashes a constant
-        found += measure(server, "members", {
-            "plain": queries["plain"],
-            "f @> x": members + "(SELECT f FROM bad) @> x",
-            "f @> x AND IN": members + "(SELECT f FROM bad) @> x AND x IN (SELECT x FROM members)",
-            "IN": members + "x IN (SELECT x FROM members)",
-            "EXISTS": members + "EXISTS (SELECT FROM members AS m WHERE m.x = visits.x)",
-            "= ANY (array)": members + f"x = ANY ('{array}'::bigint[])",
-        }, rounds, serial, rows)
-        groups = "SELECT count(*) FROM (SELECT {} FROM visits GROUP BY x % 100000) AS g"
-        found += measure(server, "groups", {
-            "plain": groups.format("count(*)"),
-            "approx_count_distinct": groups.format("approx_count_distinct(x)"),
-            "count(DISTINCT)": groups.format("count(DISTINCT x)"),
-        }, 1, serial, rows)
     context = {"processor": processor(), "cores": len(os.sched_getaffinity(0)),
                "system": platform.platform(terse=True), "postgres": version, "rows": rows,
-               "distinct": distinct, "members": distinct, "work_mem": WORK_MEM, "rounds": rounds,
+               "distinct": distinct, "members": distinct, "work_mem": WORK_MEM[0], "rounds": rounds,
                "hll": hll, "plan": plan, "load": load, "load_after": os.getloadavg()[0]}
     pathlib.Path(args.out).write_text(json.dumps({"context": context, "rows": found}, indent=1),
                                       encoding="utf-8")

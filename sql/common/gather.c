@@ -509,9 +509,9 @@ tamis_status gather_read(tamis_bytes bytes, const tamis_memory *memory, struct g
 {
     struct wire w;
     *out = NULL;
-    if (bytes.len >= sizeof w) memcpy(&w, bytes.p, sizeof w);
-    if (bytes.len < sizeof w || w.method > UNION || w.bytes != bytes.len - sizeof w)
-        return not_a_state(why);
+    if (bytes.len < sizeof w) return not_a_state(why);
+    memcpy(&w, bytes.p, sizeof w);
+    if (w.method > UNION || w.bytes != bytes.len - sizeof w) return not_a_state(why);
     tamis_status s = w.method == UNION ? gather_new_union(w.most, memory, out, why)
                                        : gather_new(&w.asked, w.most, memory, out, why);
     if (s != TAMIS_OK) return s;

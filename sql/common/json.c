@@ -131,7 +131,7 @@ static void put_states(struct text *t, const tamis_facts *f)
     if (f->kind == TAMIS_PRIVATE) number(t, "epsilon", f->epsilon);
 }
 
-static bool is_sketch(const tamis_facts *f)
+static bool shows_sketch(const tamis_facts *f)
 {
     return f->kind >= TAMIS_COUNT_MIN || f->inner_kind >= TAMIS_COUNT_MIN;
 }
@@ -153,7 +153,7 @@ tamis_status sql_info_json(const tamis *t, char out[SQL_JSON_ROOM], tamis_error 
     struct text to = {out, 0};
     const tamis_status s = tamis_info(t, &f);
     if (s != TAMIS_OK) return sql_fail(why, s, "%s", tamis_status_message(s));
-    const bool sketch = is_sketch(&f);
+    const bool sketch = shows_sketch(&f);
     put(&to, "{");
     word(&to, "kind", tamis_kind_name(f.kind));
     if (f.kind == TAMIS_DISTINCT || f.inner_kind == TAMIS_DISTINCT)

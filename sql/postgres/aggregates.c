@@ -272,10 +272,7 @@ static const tamis *result(FunctionCallInfo fcinfo, struct state **state)
     *state = (struct state *)PG_GETARG_POINTER(0);
     const tamis_status status = gather_result((*state)->g, &t, &overfull, &why);
     if (status != TAMIS_OK) pg_fail(status, &why);
-    if (overfull)
-        ereport(WARNING, (errmsg("tamis: the filter has more items than planned, so its "
-                                 "false-positive rate is higher than planned"),
-                          errhint("tamis_info reports the rate. Plan more items.")));
+    if (overfull) pg_warn_overfull();
     return t;
 }
 

@@ -116,10 +116,16 @@ Datum pg_tamis_version(PG_FUNCTION_ARGS)
 
 /* --- Changes ---------------------------------------------------------------------------------- */
 
-/* The uses of pg_open below keep the handle's memory in the current context, which PostgreSQL
- * resets after each row. A big handle is closed at once all the same. */
+/* The image of a handle that was changed, unless it has far more items than planned. The memory of
+ * handles is in the current context, which PostgreSQL resets after each row. A big handle is closed
+ * at once all the same. */
 static Datum image_and_close(tamis *t)
 {
+    bool overfull;
+    tamis_error why;
+    const tamis_status s = sql_judge(t, &overfull, &why);
+    if (s != TAMIS_OK) pg_fail(s, &why);
+    if (overfull) pg_warn_overfull();
     const Datum value = pg_image_of(t);
     tamis_close(t);
     return value;

@@ -12,7 +12,7 @@ struct sink {
 };
 
 /* Copies and never fails by longjmp. */
-static tamis_status put(void *ctx, const void *bytes, size_t n)
+static tamis_status put_image(void *ctx, const void *bytes, size_t n)
 {
     struct sink *s = ctx;
     if (n > (size_t)(s->end - s->at)) return TAMIS_EINVAL;
@@ -31,7 +31,7 @@ Datum pg_image_of(const tamis *t)
                                (unsigned long long)size, (unsigned long long)PG_MOST)));
     struct varlena *v = palloc(VARHDRSZ + size);
     struct sink s = {VARDATA(v), VARDATA(v) + size};
-    const tamis_status status = tamis_write(t, put, &s, &why);
+    const tamis_status status = tamis_write(t, put_image, &s, &why);
     if (status != TAMIS_OK) pg_fail(status, &why);
     SET_VARSIZE(v, VARHDRSZ + size);
     return PointerGetDatum(v);

@@ -74,8 +74,7 @@ Datum pg_array_of(const struct pg_list *list, Oid array_type)
     const Oid type = get_element_type(array_type);
     TupleDesc shape = lookup_rowtype_tupdesc(type, -1);
     Datum *rows = palloc(list->n * sizeof *rows + 1);
-    for (size_t i = 0; i < list->n; i++)
-        rows[i] = row_of(&list->items[i], list->encoding, shape);
+    for (size_t i = 0; i < list->n; i++) rows[i] = row_of(&list->items[i], list->encoding, shape);
     ReleaseTupleDesc(shape);
     return PointerGetDatum(construct_array(rows, (int)list->n, type, -1, false, TYPALIGN_DOUBLE));
 }

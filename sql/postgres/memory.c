@@ -10,8 +10,8 @@ enum { ALIGNMENT = 16 };
 static void *pg_alloc(void *ctx, size_t size)
 {
     if (size > MaxAllocHugeSize - ALIGNMENT) return NULL;
-    char *p = MemoryContextAllocExtended(ctx, size + ALIGNMENT,
-                                         MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+    char *p =
+        MemoryContextAllocExtended(ctx, size + ALIGNMENT, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
     if (p == NULL) return NULL;
     char *aligned = (char *)TYPEALIGN(ALIGNMENT, p + sizeof p);
     memcpy(aligned - sizeof p, &p, sizeof p);
@@ -55,4 +55,11 @@ void pg_fail(tamis_status s, const tamis_error *why)
                                               "filter with the command or the library.")
                                     : 0));
     pg_unreachable();
+}
+
+void pg_warn_overfull(void)
+{
+    ereport(WARNING, (errmsg("tamis: the filter has more items than planned, so its "
+                             "false-positive rate is higher than planned"),
+                      errhint("tamis_info reports the rate. Plan more items.")));
 }

@@ -1,15 +1,26 @@
 /* A filter that is verified once for a whole scan.
  *
- * A function keeps the filter of its last call in fn_extra. The next call has the same filter if
- * its argument is the same TOAST pointer in the same transaction, or if the header of the image is
- * the same: it contains the root, a checksum over all checksums of the image. An address would not
- * do, because the memory of one row is used again for the next. */
+ * A function keeps the filter of its last call in fn_extra, with a copy of its image. The next call
+ * has the same filter if its argument
+ *   - is the same TOAST pointer in the same transaction; or
+ *   - has the same bytes. Those of different filters nearly always differ in the header, which
+ *     contains a checksum over all checksums. It would not do by itself: it is not cryptographic,
+ *     so somebody could make an image with the header of another one, and his row must not change
+ *     the answers about somebody else's.
+ * To compare a big image with every row would take longer than to query it. PostgreSQL stores
+ * images of more than 8 KB outside of the row, so a big one that is not a TOAST pointer was
+ * computed: it is a constant, a parameter or the result of a subquery, which stays where it is
+ * while a statement runs. For these the address and the header are enough, in one statement. For a
+ * column or a function an address would identify nothing, because the memory of one row is used
+ * again for the next. */
 #include "tamis_pg.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
 #include "access/detoast.h"
+#include "access/xact.h"
+#include "nodes/primnodes.h"
 #include "storage/proc.h"
 
 #if PG_VERSION_NUM >= 170000
@@ -19,17 +30,31 @@
 #endif
 
 enum { HEADER = 128 };
+#define MOST_IN_ROW 8192u
 
 struct kept {
     struct pg_site site;
     MemoryContext context; /* of the filter */
     tamis_memory memory;
-    bool on_disk; /* pointer and transaction are those of the argument */
-    struct varatt_external pointer;
     LocalTransactionId transaction;
-    size_t size;
-    char header[HEADER];
+    bool on_disk; /* the argument was this pointer */
+    struct varatt_external pointer;
+    bool is_fixed; /* the argument is a constant or a parameter */
+    const void *address;
+    TimestampTz statement;
+    tamis_bytes image; /* a copy in the context */
 };
+
+/* Whether the first argument of the call is a constant or a parameter, perhaps under a cast. */
+static bool has_fixed_argument(const FmgrInfo *f)
+{
+    const Node *call = (const Node *)f->fn_expr, *first = NULL;
+    if (call != NULL && IsA(call, FuncExpr)) first = linitial(((const FuncExpr *)call)->args);
+    if (call != NULL && IsA(call, OpExpr)) first = linitial(((const OpExpr *)call)->args);
+    while (first != NULL && IsA(first, RelabelType))
+        first = (const Node *)((const RelabelType *)first)->arg;
+    return first != NULL && (IsA(first, Const) || IsA(first, Param));
+}
 
 static struct kept *kept_of(FunctionCallInfo fcinfo)
 {
@@ -37,6 +62,7 @@ static struct kept *kept_of(FunctionCallInfo fcinfo)
     if (f->fn_extra == NULL) {
         struct kept *k = MemoryContextAllocZero(f->fn_mcxt, sizeof *k);
         k->site.value = pg_class_of(fcinfo, 1);
+        k->is_fixed = has_fixed_argument(f);
         k->context = AllocSetContextCreate(f->fn_mcxt, "tamis filter", ALLOCSET_SMALL_SIZES);
         f->fn_extra = k;
     }
@@ -53,7 +79,11 @@ static bool is_same_pointer(const struct kept *k, const struct varlena *v)
 
 static bool is_same_image(const struct kept *k, tamis_bytes image)
 {
-    return image.len == k->size && memcmp(image.p, k->header, HEADER) == 0;
+    if (image.len != k->image.len || memcmp(image.p, k->image.p, HEADER) != 0) return false;
+    if (k->is_fixed && image.len > MOST_IN_ROW && image.p == k->address &&
+        k->transaction == LOCAL_TRANSACTION && k->statement == GetCurrentStatementStartTimestamp())
+        return true;
+    return memcmp(image.p, k->image.p, image.len) == 0;
 }
 
 static void keep(struct kept *k, const struct varlena *argument, tamis_bytes image)
@@ -62,22 +92,25 @@ static void keep(struct kept *k, const struct varlena *argument, tamis_bytes ima
     tamis *t;
     tamis_facts f = TAMIS_FACTS_INIT;
     k->site.t = NULL;
-    k->size = 0;
     MemoryContextReset(k->context);
     k->memory = pg_memory(k->context);
     const tamis_status s = sql_open(image, PG_MOST, &k->memory, &t, &why);
     if (s != TAMIS_OK) pg_fail(s, &why);
     tamis_stat(t, &f);
-    k->site.t = t;
     k->site.encoding = f.encoding;
     k->site.width = f.key_width;
-    k->size = image.len;
-    memcpy(k->header, image.p, HEADER); /* no image is shorter */
+    k->transaction = LOCAL_TRANSACTION;
     k->on_disk = VARATT_IS_EXTERNAL_ONDISK(argument);
     if (k->on_disk) {
         VARATT_EXTERNAL_GET_POINTER(k->pointer, argument);
-        k->transaction = LOCAL_TRANSACTION;
+    } else {
+        char *copy = MemoryContextAllocHuge(k->context, image.len);
+        memcpy(copy, image.p, image.len);
+        k->image = (tamis_bytes){copy, image.len};
+        k->address = image.p;
+        k->statement = GetCurrentStatementStartTimestamp();
     }
+    k->site.t = t;
 }
 
 const struct pg_site *pg_site(FunctionCallInfo fcinfo)
@@ -87,7 +120,7 @@ const struct pg_site *pg_site(FunctionCallInfo fcinfo)
     if (k->site.t != NULL && VARATT_IS_EXTERNAL_ONDISK(v) && is_same_pointer(k, v)) return &k->site;
     struct varlena *whole = pg_detoast_datum_packed(v);
     const tamis_bytes image = {VARDATA_ANY(whole), VARSIZE_ANY_EXHDR(whole)};
-    if (k->site.t == NULL || VARATT_IS_EXTERNAL_ONDISK(v) || !is_same_image(k, image))
+    if (k->site.t == NULL || k->on_disk || VARATT_IS_EXTERNAL_ONDISK(v) || !is_same_image(k, image))
         keep(k, v, image);
     if (whole != v) pfree(whole);
     return &k->site;

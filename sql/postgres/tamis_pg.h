@@ -28,6 +28,9 @@ tamis_memory pg_memory(MemoryContext context);
 /* Raises the error of a failed call. */
 pg_attribute_noreturn() void pg_fail(tamis_status s, const tamis_error *why);
 
+/* Warns that a filter has more items than planned (gather_result, sql_judge). */
+void pg_warn_overfull(void);
+
 /* --- Images and handles (images.c) ------------------------------------------------------------ */
 
 /* A new value with the image of t. */

@@ -29,10 +29,10 @@ static void need_deterministic(Oid collation)
 static Oid type_of_argument(FmgrInfo *f, int argument)
 {
     const Node *call = f->fn_expr;
-    const List *arguments = call == NULL            ? NIL
-                            : IsA(call, FuncExpr)   ? ((const FuncExpr *)call)->args
-                            : IsA(call, OpExpr)     ? ((const OpExpr *)call)->args
-                                                    : NIL;
+    const List *arguments = call == NULL          ? NIL
+                            : IsA(call, FuncExpr) ? ((const FuncExpr *)call)->args
+                            : IsA(call, OpExpr)   ? ((const OpExpr *)call)->args
+                                                  : NIL;
     if (argument < list_length(arguments)) {
         const Node *value = list_nth(arguments, argument);
         if (IsA(value, RelabelType) &&
@@ -159,8 +159,7 @@ static tamis_bytes timestamp_value(Timestamp time, bool utc, char *room)
 {
     struct pg_tm tm;
     fsec_t microseconds;
-    if (TIMESTAMP_NOT_FINITE(time) ||
-        timestamp2tm(time, NULL, &tm, &microseconds, NULL, NULL) != 0)
+    if (TIMESTAMP_NOT_FINITE(time) || timestamp2tm(time, NULL, &tm, &microseconds, NULL, NULL) != 0)
         fail_infinite();
     const int n = put_date(room, tm.tm_year, tm.tm_mon, tm.tm_mday);
     return (tamis_bytes){room, (size_t)put_time(room, n, &tm, microseconds, utc)};

@@ -30,14 +30,14 @@ static tamis_status key_of(sqlite3_value *v, uint32_t encoding, uint32_t width,
     return wrong == NULL ? s : sql_fail(why, TAMIS_EINVAL, "%s", wrong);
 }
 
-/* The image v[0] and the key v[1] in it. NULL: the call has ended with an error. */
-static struct lite_image *queried(sqlite3_context *ctx, sqlite3_value **v, char room[SQL_KEY_ROOM],
-                                  tamis_bytes *key)
+/* The key of a value in an image, which is NULL if the call has ended with an error. Returns the
+ * image, or NULL as well. */
+static struct lite_image *with_key(sqlite3_context *ctx, struct lite_image *o, sqlite3_value *v,
+                                   char room[SQL_KEY_ROOM], tamis_bytes *key)
 {
     tamis_error why;
-    struct lite_image *o = lite_argument(ctx, 0, v[0]);
     if (o == NULL) return NULL;
-    tamis_status s = key_of(v[1], o->encoding, o->width, room, key, &why);
+    tamis_status s = key_of(v, o->encoding, o->width, room, key, &why);
     /* Otherwise every answer would be "maybe". */
     if (s == TAMIS_OK && o->caller_hashes)
         s = sql_fail(&why, TAMIS_EUNSUPPORTED,
@@ -50,12 +50,20 @@ static struct lite_image *queried(sqlite3_context *ctx, sqlite3_value **v, char 
 
 static void contains(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
+    const struct lite_site *site = sqlite3_user_data(ctx);
     char room[SQL_KEY_ROOM];
-    tamis_bytes key;
+    tamis_bytes key, blob;
     if (any_null(n, v)) return;
-    struct lite_image *o = queried(ctx, v, room, &key);
+    struct lite_image *o = with_key(ctx, lite_likely(ctx, v[0], &blob), v[1], room, &key);
     if (o == NULL) return;
-    sqlite3_result_int(ctx, tamis_may_contain(o->t, key.p, key.len));
+    bool yes = tamis_may_contain(o->t, key.p, key.len);
+    if (blob.p != NULL && !lite_confirms(site->lite, blob, key, yes)) {
+        lite_release(o);
+        o = with_key(ctx, lite_argument(ctx, 0, v[0]), v[1], room, &key);
+        if (o == NULL) return;
+        yes = tamis_may_contain(o->t, key.p, key.len);
+    }
+    sqlite3_result_int(ctx, yes);
     lite_release(o);
 }
 
@@ -66,7 +74,7 @@ static bool estimated(sqlite3_context *ctx, int n, sqlite3_value **v, tamis_esti
     tamis_bytes key;
     tamis_error why;
     if (any_null(n, v)) return false;
-    struct lite_image *o = queried(ctx, v, room, &key);
+    struct lite_image *o = with_key(ctx, lite_argument(ctx, 0, v[0]), v[1], room, &key);
     if (o == NULL) return false;
     const tamis_status s = tamis_count(o->t, key.p, key.len, e, &why);
     if (s != TAMIS_OK) lite_fail(ctx, s, &why);

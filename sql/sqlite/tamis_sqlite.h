@@ -33,6 +33,8 @@ struct lite {
     sqlite3 *db;
     size_t refs;                        /* how many are registered */
     struct lite_image *kept[LITE_KEPT]; /* the last one that was used comes first */
+    void *room;                         /* of lite_confirms */
+    size_t room_size;
 };
 
 /* What an aggregate reads from a row: the plan, which must be the same in all rows of a group, and
@@ -122,6 +124,10 @@ tamis_status lite_image_of(struct lite *c, sqlite3_value *v, struct lite_image *
                            tamis_error *why);
 /* The same for argument i of a function. NULL: the call has ended with an error. */
 struct lite_image *lite_argument(sqlite3_context *ctx, int i, sqlite3_value *v);
+/* The same for argument 0 of a query. If *blob is not empty, the image only has its header, and
+ * lite_confirms must confirm the answer; otherwise lite_argument has the right one. */
+struct lite_image *lite_likely(sqlite3_context *ctx, sqlite3_value *v, tamis_bytes *blob);
+bool lite_confirms(struct lite *c, tamis_bytes blob, tamis_bytes key, bool answer);
 void lite_release(void *image); /* drops a reference; NULL is allowed */
 
 /* The bytes of an open image. *owned is what the caller must pass to sqlite3_free, or NULL. */

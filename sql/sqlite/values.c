@@ -93,7 +93,7 @@ static tamis_status word_of(sqlite3_value *v, const char *name, const char **out
 
 tamis_status lite_kind(sqlite3_value *v, uint32_t *out, tamis_error *why)
 {
-    const char *name = NULL;
+    const char *name = "";
     const tamis_status s = word_of(v, "kind", &name, why);
     if (s != TAMIS_OK) return s;
     *out = tamis_kind_named(name);

@@ -301,7 +301,8 @@ function word_of(name, before, after) {
 # Static functions and types of different files have different names, so that a search finds one
 # place, and the files of the library can be concatenated (tools/amalgamate.py).
 check_names() {
-    for folders in 'src' 'cli|guard|cluster|redis|web' 'python'; do
+    for folders in 'src' 'cli|guard|cluster|redis|web' 'python' \
+        'sql/(common|postgres)' 'sql/(common|sqlite)'; do
         files '*.[ch]' | grep -E "^($folders)/" | over '
             function claim(what, name) {
                 if (name in owner && owner[name] != FILENAME)
