@@ -292,7 +292,7 @@ def test_encodings(_, db):
         path = pathlib.Path(room, "f")
 
         def build(encoding, lines):
-            shell("build", "-qf", "--encoding", encoding, "-o", path, text=lines)
+            shell("build", "-qf", "--items", 100, "--encoding", encoding, "-o", path, text=lines)
             return path.read_bytes()
 
         def answer(image, expression):
