@@ -138,7 +138,8 @@ def queries_of(array, hll):
             "= ANY (array)": where + f"x = ANY ('{array}'::bigint[])"},
         "groups": {"plain": per_group.format("count(*)"),
                    "approx_count_distinct": per_group.format("approx_count_distinct(x)"),
-                   "count(DISTINCT)": per_group.format("count(DISTINCT x)")}}
+                   "count(DISTINCT)": per_group.format("count(DISTINCT x)"),
+                   "approx_top_k": per_group.format("approx_top_k(x, 3)")}}
 
 
 def main():

@@ -4,6 +4,7 @@
 #include "hash_set.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tamis/count.h>
 
@@ -401,6 +402,55 @@ tamis_status gather_result(struct gather *g, const tamis **out, bool *overfull, 
     if (s == TAMIS_OK && g->t != NULL) s = sql_judge(g->t, overfull, why);
     if (s == TAMIS_OK) *out = g->t;
     return s;
+}
+
+static int by_key(const void *first, const void *second)
+{
+    const tamis_bytes *a = &((const tamis_heavy *)first)->item;
+    const tamis_bytes *b = &((const tamis_heavy *)second)->item;
+    const size_t shorter = a->len < b->len ? a->len : b->len;
+    const int order = shorter != 0 ? memcmp(a->p, b->p, shorter) : 0;
+    return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+static int by_count(const void *first, const void *second)
+{
+    const int64_t a = ((const tamis_heavy *)first)->count.estimate;
+    const int64_t b = ((const tamis_heavy *)second)->count.estimate;
+    return a != b ? (a < b) - (a > b) : by_key(first, second);
+}
+
+static tamis_heavy exact_item(tamis_bytes key, int64_t count)
+{
+    return (tamis_heavy){
+        .item = key,
+        .length = key.len,
+        .count = {
+            .estimate = count, .lower = count, .upper = count, .confidence = 1, .certain = count}};
+}
+
+_Static_assert(GATHER_FEW *HEAD >= MOST_PENDING, "all kept keys have room");
+
+bool gather_few(const struct gather *g, tamis_heavy room[GATHER_FEW], size_t n, size_t *listed)
+{
+    tamis_bytes keys[BATCH];
+    int64_t weights[BATCH];
+    size_t at = 0, some, all = 0, distinct = 0;
+    if (g->method != PENDING) return false;
+    while ((some = take_pending(g, &at, keys, weights)) != 0)
+        for (size_t i = 0; i < some; i++) room[all++] = exact_item(keys[i], weights[i]);
+    if (all != 0) qsort(room, all, sizeof *room, by_key);
+    for (size_t i = 0; i < all; i++) {
+        const bool again = distinct != 0 && by_key(&room[distinct - 1], &room[i]) == 0;
+        if (again)
+            room[distinct - 1] = exact_item(room[i].item, room[distinct - 1].count.estimate +
+                                                              room[i].count.estimate);
+        else
+            room[distinct++] = room[i];
+    }
+    if (distinct != 0) qsort(room, distinct, sizeof *room, by_count);
+    *listed = distinct < n ? distinct : n;
+    return true;
 }
 
 void gather_forget_result(struct gather *g)

@@ -11,7 +11,7 @@
 #ifndef TAMIS_SQL_GATHER_H
 #define TAMIS_SQL_GATHER_H
 
-#include <tamis/tamis.h>
+#include <tamis/count.h>
 
 struct gather;
 
@@ -46,6 +46,12 @@ tamis_status gather_combine(struct gather *g, const struct gather *from, tamis_e
  * there are so many items that the false-positive rate is more than twice the planned one.
  * *overfull becomes true if it is higher than planned, but not that much. */
 tamis_status gather_result(struct gather *g, const tamis **out, bool *overfull, tamis_error *why);
+/* Lists the keys of a small group by their counts, like tamis_top, exactly and without making a
+ * sketch, which would take most of the time of a query with many groups. Writes at most n of them,
+ * which point into the state, and sets *listed. Returns false if the group is not small any more.
+ * room is for as many items as GATHER_FEW. */
+enum { GATHER_FEW = 342 };
+bool gather_few(const struct gather *g, tamis_heavy room[GATHER_FEW], size_t n, size_t *listed);
 /* Frees the last result, unless the state itself consists of it. A database may keep the states of
  * all groups until it has returned the last one, and a small group is much smaller than its
  * filter. */

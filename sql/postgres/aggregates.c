@@ -301,11 +301,13 @@ Datum pg_tamis_distinct_final(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(pg_tamis_top_final);
 Datum pg_tamis_top_final(PG_FUNCTION_ARGS)
 {
-    struct state *s;
-    struct pg_list list = {0};
-    const tamis *t = result(fcinfo, &s);
-    if (t != NULL) list = pg_list_of(t, gather_plan(s->g)->items);
+    struct state *s = PG_ARGISNULL(0) ? NULL : (struct state *)PG_GETARG_POINTER(0);
+    struct pg_list list = {.items = palloc(GATHER_FEW * sizeof *list.items)};
+    const size_t most = s != NULL ? gather_plan(s->g)->items : 0;
+    context_of(fcinfo);
+    if (s != NULL && !gather_few(s->g, list.items, most, &list.n))
+        list = pg_list_of(result(fcinfo, &s), most);
     const Datum array = pg_array_of(&list, get_fn_expr_rettype(fcinfo->flinfo));
-    if (t != NULL) gather_forget_result(s->g);
+    if (s != NULL) gather_forget_result(s->g);
     return array;
 }

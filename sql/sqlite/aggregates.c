@@ -206,6 +206,14 @@ static void final_list(sqlite3_context *ctx)
     tamis_error why;
     struct gather *g = state_of(ctx);
     if (g == NULL) sqlite3_result_text(ctx, "[]", -1, SQLITE_STATIC);
+    if (g != NULL) list.items = sqlite3_malloc64(GATHER_FEW * sizeof *list.items);
+    if (list.items != NULL && gather_few(g, list.items, gather_plan(g)->items, &list.n)) {
+        lite_text(ctx, lite_list_json(&list));
+        sqlite3_free(list.items);
+        gather_free(g);
+        return;
+    }
+    sqlite3_free(list.items);
     const tamis *t = result_of(ctx, g);
     if (t != NULL) {
         const tamis_status s = lite_list_of(t, gather_plan(g)->items, &list, &why);

@@ -326,6 +326,37 @@ def test_merge(_, db):
                " FROM (SELECT r FROM two LIMIT 1) s", True))
 
 
+def test_places(_, db):
+    """Where PostgreSQL calls functions by other ways: arrays, constraints, generated columns,
+    indexes, triggers, policies and sorts."""
+    make_values(db)
+    literal = value(db, "SELECT quote_literal(f::text) || '::tamis' FROM f")
+    check(db, ("SELECT f @> ANY (ARRAY[2000, 77]) FROM f", True),
+          ("SELECT f @> ALL (ARRAY[1, 2, 2000]) FROM f", False),
+          ("SELECT f @> ANY ('{x,y}'::text[]) FROM f", False),
+          ("SELECT f @> ANY ('{x,77}') FROM f", True),
+          ("SELECT f @> ANY (ARRAY[date '2024-01-01']) FROM f", False),
+          ("SELECT count(*) FROM f, generate_series(1, 9) i WHERE f @> ANY (ARRAY[i, i + 999])", 9))
+    fails(db, ("SELECT f @> ANY (ARRAY[1.5::float8]) FROM f", "42804: tamis: values of type "))
+    ask(db, f"""CREATE TABLE places (v int CHECK ({literal} @> v), s tamis,
+        n bigint GENERATED ALWAYS AS (tamis_cardinality(s)) STORED)""")
+    ask(db, f"CREATE INDEX low ON places (v) WHERE {literal} @> v")
+    ask(db, "CREATE INDEX number ON places (tamis_cardinality(s))")
+    ask(db, "INSERT INTO places SELECT i, tamis_distinct_agg(j) FROM generate_series(1, 50) i,"
+            " generate_series(1, i) j GROUP BY i")
+    fails(db, ("INSERT INTO places VALUES (2000, NULL)", "23514"))
+    check(db, ("SELECT count(*) FROM places WHERE n = v AND tamis_cardinality(s) = v", 50),
+          ("SELECT v FROM places ORDER BY tamis_estimate(tamis_add(tamis_empty('tally',"
+           " bytes => 9000), v, v), v) DESC LIMIT 1", 50),
+          ("SELECT v FROM places WHERE tamis_cardinality(s) = 33", 33))
+    ask(db, """CREATE FUNCTION only_new() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RETURN CASE WHEN (SELECT d FROM f) @> NEW.v THEN NULL ELSE NEW END; END $$""")
+    ask(db, "CREATE TABLE ingest (v int)")
+    ask(db, "CREATE TRIGGER t BEFORE INSERT ON ingest FOR EACH ROW EXECUTE FUNCTION only_new()")
+    ask(db, "INSERT INTO ingest SELECT i * 100 FROM generate_series(1, 20) i")
+    check(db, ("SELECT count(*) FROM ingest", 10))
+
+
 def test_internals(_, db):
     """The functions behind the aggregates cannot be called."""
     for call in ("tamis_final(NULL)", "tamis_combine(NULL, NULL)", "tamis_serialize(NULL)",

@@ -209,6 +209,47 @@ static void test_small_states(void)
     }
 }
 
+/* A small group lists its keys as a top with room for all of them does; a big one does not. */
+static void test_few(void)
+{
+    const size_t top = SUBJECTS - 3;
+    static tamis_heavy few[GATHER_FEW], wanted[GATHER_FEW];
+    struct tracker a;
+    CHECK(subjects[top].plan.kind == TAMIS_TOP);
+    tracker_init(&a);
+    struct gather *g = state_new(top, &a);
+    size_t listed = 0, most = 0;
+    CHECK(gather_few(g, few, 10, &listed) && listed == 0);
+    for (size_t i = 0; i < KEYS; i++) {
+        CHECK_OK(gather_add(g, key_at(i % 60), 1, NULL));
+        if (!gather_few(g, few, 20, &listed)) break;
+        most = i + 1;
+        if (i % 40 != 0) continue;
+        struct gather *same = state_new(top, &a);
+        const tamis *t;
+        bool overfull;
+        CHECK_OK(gather_combine(same, g, NULL));
+        CHECK_OK(gather_result(same, &t, &overfull, NULL));
+        CHECK(tamis_top(t, wanted, 20) == listed && listed == (i < 19 ? i + 1 : 20));
+        for (size_t j = 0; j < listed; j++) {
+            CHECK(few[j].item.len == wanted[j].item.len && few[j].length == few[j].item.len);
+            CHECK(memcmp(few[j].item.p, wanted[j].item.p, few[j].item.len) == 0);
+            CHECK(few[j].count.estimate == wanted[j].count.estimate);
+            CHECK(few[j].count.lower == few[j].count.upper && few[j].count.confidence >= 1);
+        }
+        gather_free(same);
+    }
+    CHECK(most > 100 && most < 400);
+    gather_free(g);
+    /* Empty keys take the least room. */
+    g = state_new(top, &a);
+    for (size_t i = 0; i < KEYS && gather_few(g, few, 2, &listed); i++)
+        CHECK_OK(gather_add(g, (tamis_bytes){"", 0}, 1, NULL));
+    CHECK(listed == 1 && few[0].count.estimate > 300 && few[0].item.len == 0);
+    gather_free(g);
+    CHECK(a.blocks == 0);
+}
+
 struct text_sink {
     struct bytes to;
     size_t room;
@@ -539,6 +580,7 @@ static void test_mixed_states(void)
 static const struct test tests[] = {
     {"one state is one handle", test_one_state},
     {"small states take little memory", test_small_states},
+    {"small states list their keys", test_few},
     {"parts in any order make the whole", test_parts},
     {"unions of images", test_unions},
     {"plans that are refused", test_refused_plans},
