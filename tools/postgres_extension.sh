@@ -1,9 +1,8 @@
 #!/bin/sh
 # postgres_extension.sh DESTDIR: builds the PostgreSQL extension and installs it below a folder,
-# unless it is there already. Tests and packages of one tree may call this at the same time: they
-# wait for each other, and what is the same is not written again, because a server may be reading it.
-# PG_CONFIG=... chooses the server.
-set -eu
+# unless it is there already. Tests and packages of one tree may call this at the same time. They
+# wait for each other, and what is the same is not written again, because a server may be reading
+# it. PG_CONFIG=... chooses the server.
 source=$(cd "$(dirname "$0")/.." && pwd)
 destination=${1:?where to install}
 config=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
