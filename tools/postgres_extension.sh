@@ -3,6 +3,7 @@
 # unless it is there already. Tests and packages of one tree may call this at the same time. They
 # wait for each other, and what is the same is not written again, because a server may be reading
 # it. PG_CONFIG=... chooses the server.
+set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 destination=${1:?where to install}
 config=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
