@@ -164,7 +164,9 @@ def main():
             for group in ("distinct", "top", "members"):
                 found += measure(server, f"{group}, {memory}", groups[group], rounds, serial, rows)
         serial = (f"work_mem = '{WORK_MEM[0]}'", "max_parallel_workers_per_gather = 0")
-        found += measure(server, "workers", groups["distinct"], rounds, workers, rows)
+        parallel = {name: groups["distinct"][name] for name in groups["distinct"]
+                    if name in ("plain", "approx_count_distinct", "hll")}
+        found += measure(server, "workers", parallel, rounds, workers, rows)
         found += measure(server, "groups", groups["groups"], 1, serial, rows)
         for setting in workers:
             ask(db, f"SET {setting}")
