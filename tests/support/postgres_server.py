@@ -4,8 +4,8 @@
         with contextlib.closing(server.connect()) as db: ...
 
 The extension is built and installed below the build folder (make install DESTDIR=...), and the
-server finds it there by Debian's setting extension_destdir. The server listens on a free port of
-the loopback interface and is stopped at the end; if one of its processes crashed meanwhile, that is
+server finds a copy of it by Debian's setting extension_destdir. The server listens on a free port
+of the loopback interface and is stopped at the end; if one of its processes crashed meanwhile, that is
 an error. It refuses to run as root; then it runs as the user postgres, whom Debian's package
 creates. If anything is missing, the script exits with 77.
 
@@ -88,12 +88,15 @@ class Server:
         if os.getuid() == 0:
             user = pwd.getpwnam("postgres")
             os.chown(self.room, user.pw_uid, user.pw_gid)
+        # A copy, because the user of the server may not be allowed to read the build folder.
+        self.extension = self.room / "extension"
+        shutil.copytree(INSTALLED, self.extension)
         try:
             self.run("initdb", "-D", self.data, "-U", "tamis", "-A", "trust", "-N", "-E", encoding,
                      "--locale=C")
             lines = ["listen_addresses = '127.0.0.1'", f"port = {self.port}",
                      f"unix_socket_directories = '{self.room}'", "fsync = off",
-                     f"extension_destdir = '{INSTALLED}'", "logging_collector = off",
+                     f"extension_destdir = '{self.extension}'", "logging_collector = off",
                      "dynamic_shared_memory_type = posix", "max_parallel_workers = 4", *settings]
             with open(self.data / "postgresql.conf", "a", encoding="utf-8") as conf:
                 conf.write("\n".join(lines) + "\n")
