@@ -5,8 +5,8 @@
 
 The extension is built and installed below the build folder (make install DESTDIR=...), and the
 server finds a copy of it by Debian's setting extension_destdir. The server listens on a free port
-of the loopback interface and is stopped at the end; if one of its processes crashed meanwhile, that is
-an error. It refuses to run as root; then it runs as the user postgres, whom Debian's package
+of the loopback interface and is stopped at the end; if one of its processes crashed meanwhile, that
+is an error. It refuses to run as root; then it runs as the user postgres, whom Debian's package
 creates. If anything is missing, the script exits with 77.
 
 A script of tests calls main(tests). Each test gets the server and a connection to a database of its
