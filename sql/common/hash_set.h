@@ -1,4 +1,4 @@
-/* The distinct hashes of an aggregate whose kind cannot be merged. Each takes 16 to 43 bytes. */
+/* The distinct hashes of an aggregate whose kind cannot be merged. Each takes 21 to 43 bytes. */
 #ifndef TAMIS_SQL_HASH_SET_H
 #define TAMIS_SQL_HASH_SET_H
 
