@@ -28,6 +28,7 @@ __attribute__((format(printf, 3, 4))) static int foreign_snprintf(char *to, size
     return snprintf(to, size, "%s%s%s", text, decimal_point, point + 1);
 }
 
+#undef snprintf /* glibc's headers may define it as a macro, as they do for clang */
 #define snprintf foreign_snprintf
 #define sql_info_json foreign_info_json
 #define sql_compare_json foreign_compare_json
