@@ -14,7 +14,7 @@
 
 enum method {
     PENDING, /* keys in `pending` */
-    HANDLE,  /* a filter or sketch in `t` */
+    HANDLE,  /* a filter or sketch in `t`, but for the last keys, in `pending` */
     HASHES,  /* hashes in `set` */
     UNION    /* images, merged in `t` */
 };
@@ -166,6 +166,7 @@ static bool make_room(struct gather *g, size_t more)
     if (g->room - g->used >= more) return true;
     size_t room = g->room != 0 ? g->room : FIRST_PENDING;
     while (room - g->used < more) room *= 2;
+    if (room > g->limit && g->used + more <= g->limit) room = g->limit;
     char *bigger = g->memory->alloc(g->memory->ctx, room);
     if (bigger == NULL) return false;
     if (g->used != 0) memcpy(bigger, g->pending, g->used);
@@ -213,40 +214,40 @@ static tamis_status add_to_handle(struct gather *g, const tamis_bytes *keys, con
     return s == TAMIS_OK ? s : sql_fail(why, s, "%s", tamis_status_message(s));
 }
 
-/* Creates the filter and adds the keys that were kept. */
-static tamis_status build_from_pending(struct gather *g, tamis_error *why)
+/* Adds the kept keys to the filter. They stay, because the filter may be only a result. */
+static tamis_status add_pending(struct gather *g, tamis_error *why)
 {
-    const tamis_options o = options_of(g);
     tamis_bytes keys[BATCH];
     int64_t weights[BATCH];
     size_t at = 0, n;
-    tamis_close(g->t);
-    tamis_status s = tamis_create(&g->plan, &o, &g->t, why);
+    tamis_status s = TAMIS_OK;
     while (s == TAMIS_OK && (n = take_pending(g, &at, keys, weights)) != 0)
         s = add_to_handle(g, keys, weights, n, why);
+    return s;
+}
+
+/* Creates the filter and adds the kept keys. */
+static tamis_status build_from_pending(struct gather *g, tamis_error *why)
+{
+    const tamis_options o = options_of(g);
+    tamis_close(g->t);
+    tamis_status s = tamis_create(&g->plan, &o, &g->t, why);
+    if (s == TAMIS_OK) s = add_pending(g, why);
     if (s == TAMIS_OK) return s;
     tamis_close(g->t);
     g->t = NULL;
     return s;
 }
 
-static tamis_status leave_pending(struct gather *g, tamis_error *why)
+/* Moves the kept keys into the filter, which is created if there is none. Many at once are faster
+ * than each by itself. */
+static tamis_status flush(struct gather *g, tamis_error *why)
 {
-    const tamis_status s = build_from_pending(g, why);
+    const tamis_status s = g->method == PENDING ? build_from_pending(g, why) : add_pending(g, why);
     if (s != TAMIS_OK) return s;
-    if (g->pending != NULL) g->memory->free(g->memory->ctx, g->pending);
-    g->pending = NULL;
-    g->used = g->room = 0;
+    g->used = 0;
     g->method = HANDLE;
     return TAMIS_OK;
-}
-
-static tamis_status add_weighted(struct gather *g, tamis_bytes key, int64_t weight,
-                                 tamis_error *why)
-{
-    if (is_sketch(g->plan.kind) && g->plan.kind != TAMIS_DISTINCT)
-        return tamis_add_weight(g->t, key.p, key.len, weight, why);
-    return add_to_handle(g, &key, NULL, 1, why);
 }
 
 tamis_status gather_add(struct gather *g, tamis_bytes key, int64_t weight, tamis_error *why)
@@ -255,16 +256,14 @@ tamis_status gather_add(struct gather *g, tamis_bytes key, int64_t weight, tamis
         return hash_set_add(&g->set, g->memory, tamis_hash_bytes(g->plan.seed, key.p, key.len))
                    ? TAMIS_OK
                    : no_memory(why);
-    if (g->method == PENDING && g->used + HEAD + key.len <= g->limit) {
-        if (!make_room(g, HEAD + key.len)) return no_memory(why);
-        put_pending(g, key, weight);
-        return TAMIS_OK;
-    }
-    if (g->method == PENDING) {
-        const tamis_status s = leave_pending(g, why);
+    if (HEAD + key.len > g->limit - g->used) {
+        const tamis_status s = flush(g, why);
         if (s != TAMIS_OK) return s;
+        if (HEAD + key.len > g->limit) return add_to_handle(g, &key, &weight, 1, why);
     }
-    return add_weighted(g, key, weight, why);
+    if (!make_room(g, HEAD + key.len)) return no_memory(why);
+    put_pending(g, key, weight);
+    return TAMIS_OK;
 }
 
 tamis_status gather_add_image(struct gather *g, tamis_bytes image, tamis_error *why)
@@ -339,11 +338,9 @@ tamis_status gather_combine(struct gather *g, const struct gather *from, tamis_e
     if (from->method == PENDING) return combine_pending(g, from, why);
     if (from->t == NULL) return TAMIS_OK;
     if (g->method == UNION && g->t == NULL) return copy_into(g, from->t, why);
-    if (g->method == PENDING) {
-        const tamis_status s = leave_pending(g, why);
-        if (s != TAMIS_OK) return s;
-    }
-    return tamis_merge(g->t, from->t, why);
+    tamis_status s = g->method == UNION ? TAMIS_OK : flush(g, why);
+    if (s == TAMIS_OK) s = tamis_merge(g->t, from->t, why);
+    return s != TAMIS_OK ? s : combine_pending(g, from, why);
 }
 
 /* --- The result ------------------------------------------------------------------------------- */
@@ -398,6 +395,7 @@ tamis_status gather_result(struct gather *g, const tamis **out, bool *overfull, 
     *out = NULL;
     *overfull = false;
     if (g->method == PENDING) s = build_from_pending(g, why);
+    if (g->method == HANDLE) s = flush(g, why);
     if (g->method == HASHES) s = build_from_hashes(g, why);
     if (s == TAMIS_OK && g->t != NULL) s = sql_judge(g->t, overfull, why);
     if (s == TAMIS_OK) *out = g->t;
@@ -464,7 +462,7 @@ void gather_forget_result(struct gather *g)
 
 struct wire {
     uint32_t method, reserved;
-    uint64_t most, bytes; /* of what follows */
+    uint64_t most, image, rest; /* the sizes of the image and of what follows it */
     tamis_plan asked;
 };
 
@@ -473,15 +471,19 @@ static bool has_image(const struct gather *g)
     return (g->method == HANDLE || g->method == UNION) && g->t != NULL;
 }
 
-static uint64_t content_size(const struct gather *g)
+static uint64_t image_size(const struct gather *g)
 {
-    if (has_image(g)) return tamis_image_size(g->t);
+    return has_image(g) ? tamis_image_size(g->t) : 0;
+}
+
+static uint64_t rest_size(const struct gather *g)
+{
     return g->method == HASHES ? hash_set_count(&g->set) * sizeof(tamis_hash) : g->used;
 }
 
 uint64_t gather_size(const struct gather *g)
 {
-    return sizeof(struct wire) + content_size(g);
+    return sizeof(struct wire) + image_size(g) + rest_size(g);
 }
 
 tamis_status gather_write(const struct gather *g, tamis_sink put, void *ctx, tamis_error *why)
@@ -493,11 +495,11 @@ tamis_status gather_write(const struct gather *g, tamis_sink put, void *ctx, tam
     w.method = g->method;
     w.most = g->most;
     w.asked = g->asked;
-    w.bytes = content_size(g);
+    w.image = image_size(g);
+    w.rest = rest_size(g);
     tamis_status s = put(ctx, &w, sizeof w);
-    if (s != TAMIS_OK) return s;
-    if (has_image(g)) return tamis_write(g->t, put, ctx, why);
-    if (g->method == PENDING && g->used != 0) return put(ctx, g->pending, g->used);
+    if (s == TAMIS_OK && has_image(g)) s = tamis_write(g->t, put, ctx, why);
+    if (s == TAMIS_OK && g->used != 0) s = put(ctx, g->pending, g->used);
     while (s == TAMIS_OK && g->method == HASHES &&
            (n = hash_set_take(&g->set, &at, some, BATCH)) != 0)
         s = put(ctx, some, n * sizeof *some);
@@ -526,6 +528,7 @@ static tamis_status read_pending(struct gather *g, tamis_bytes rest, tamis_error
     int64_t weights[BATCH];
     size_t at = 0;
     if (rest.len == 0) return TAMIS_OK;
+    if (rest.len > g->limit) return not_a_state(why);
     if (!make_room(g, rest.len)) return no_memory(why);
     memcpy(g->pending, rest.p, rest.len);
     g->used = rest.len;
@@ -533,25 +536,30 @@ static tamis_status read_pending(struct gather *g, tamis_bytes rest, tamis_error
     return at == rest.len ? TAMIS_OK : not_a_state(why);
 }
 
-static tamis_status read_image(struct gather *g, enum method method, tamis_bytes rest,
+static tamis_status read_image(struct gather *g, enum method method, tamis_bytes image,
                                tamis_error *why)
 {
     tamis_facts f = TAMIS_FACTS_INIT;
     g->method = method;
-    if (rest.len == 0) return method == UNION ? TAMIS_OK : not_a_state(why);
-    const tamis_status s = sql_open(rest, g->most, g->memory, &g->t, why);
+    if (image.len == 0) return method == UNION ? TAMIS_OK : not_a_state(why);
+    const tamis_status s = sql_open(image, g->most, g->memory, &g->t, why);
     if (s != TAMIS_OK || method == UNION) return s;
     tamis_stat(g->t, &f);
     return f.kind == g->plan.kind ? TAMIS_OK : not_a_state(why);
 }
 
 /* The content of a state that was written. */
-static tamis_status read_content(struct gather *g, enum method method, tamis_bytes rest,
-                                 tamis_error *why)
+static tamis_status read_content(struct gather *g, enum method method, tamis_bytes image,
+                                 tamis_bytes rest, tamis_error *why)
 {
-    if ((method == HASHES) != (g->method == HASHES)) return not_a_state(why);
-    if (method == HASHES) return read_hashes(g, rest, why);
-    return method == PENDING ? read_pending(g, rest, why) : read_image(g, method, rest, why);
+    const bool can_have_image = method == HANDLE || method == UNION;
+    if ((method == HASHES) != (g->method == HASHES) || (image.len != 0 && !can_have_image) ||
+        (rest.len != 0 && method == UNION))
+        return not_a_state(why);
+    tamis_status s = can_have_image ? read_image(g, method, image, why) : TAMIS_OK;
+    if (s == TAMIS_OK)
+        s = method == HASHES ? read_hashes(g, rest, why) : read_pending(g, rest, why);
+    return s;
 }
 
 tamis_status gather_read(tamis_bytes bytes, const tamis_memory *memory, struct gather **out,
@@ -561,12 +569,15 @@ tamis_status gather_read(tamis_bytes bytes, const tamis_memory *memory, struct g
     *out = NULL;
     if (bytes.len < sizeof w) return not_a_state(why);
     memcpy(&w, bytes.p, sizeof w);
-    if (w.method > UNION || w.bytes != bytes.len - sizeof w) return not_a_state(why);
+    const uint64_t all = bytes.len - sizeof w;
+    if (w.method > UNION || w.image > all || w.rest != all - w.image) return not_a_state(why);
     tamis_status s = w.method == UNION ? gather_new_union(w.most, memory, out, why)
                                        : gather_new(&w.asked, w.most, memory, out, why);
     if (s != TAMIS_OK) return s;
-    const tamis_bytes rest = {(const char *)bytes.p + sizeof w, (size_t)w.bytes};
-    s = read_content(*out, (enum method)w.method, rest, why);
+    const char *content = (const char *)bytes.p + sizeof w;
+    const tamis_bytes image = {content, (size_t)w.image};
+    const tamis_bytes rest = {content + w.image, (size_t)w.rest};
+    s = read_content(*out, (enum method)w.method, image, rest, why);
     if (s != TAMIS_OK) {
         gather_free(*out);
         *out = NULL;

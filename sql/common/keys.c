@@ -2,29 +2,38 @@
 
 #include <string.h>
 
-/* Two digits at a time: integer columns are the most frequent keys, and snprintf would take most of
- * the time of a row. */
-static const char digits[] = "00010203040506070809"
-                             "10111213141516171819"
-                             "20212223242526272829"
-                             "30313233343536373839"
-                             "40414243444546474849"
-                             "50515253545556575859"
-                             "60616263646566676869"
-                             "70717273747576777879"
-                             "80818283848586878889"
-                             "90919293949596979899";
+/* Integer columns are the most frequent keys, so the time of a row depends on these functions.
+ * Digits are computed eight at a time, in the bytes of a word, without a branch that depends on how
+ * many there are. */
+
+/* The digits of n < 10^8, with leading zeros, the first one in the lowest byte. Each step halves
+ * numbers of 8, 4 and 2 digits; the factors divide by 100 and by 10. */
+static inline uint64_t eight_digits(uint64_t n)
+{
+    const uint64_t fours = n / 10000 | n % 10000 << 32;
+    const uint64_t hundreds = fours * 5243 >> 19 & 0x7f0000007f;
+    const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    const uint64_t tens = twos * 103 >> 10 & 0x000f000f000f000f;
+    return tens | (twos - 10 * tens) << 8;
+}
+
+static void put_digits(char *to, uint64_t digits)
+{
+    const uint64_t text = digits | 0x3030303030303030; /* '0' */
+    for (int i = 0; i < 8; i++) to[i] = (char)(text >> 8 * i);
+}
 
 /* Writes the text to the end of room, where it need not be copied to its place. */
 static tamis_bytes decimal(int64_t n, char room[SQL_KEY_ROOM])
 {
+    static const uint64_t next = 100000000;
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-    char *const end = room + SQL_KEY_ROOM, *at = end;
-    for (; left >= 100; left /= 100) memcpy(at -= 2, digits + 2 * (left % 100), 2);
-    if (left >= 10)
-        memcpy(at -= 2, digits + 2 * left, 2);
-    else
-        *--at = (char)('0' + left);
+    char *const end = room + SQL_KEY_ROOM, *at = end - 8;
+    for (; left >= next; left /= next, at -= 8) put_digits(at, eight_digits(left % next));
+    const uint64_t digits = eight_digits(left);
+    put_digits(at, digits);
+    /* Without leading zeros, but not without the last digit. */
+    at += __builtin_ctzll(digits | (uint64_t)1 << 56) / 8;
     if (n < 0) *--at = '-';
     return (tamis_bytes){at, (size_t)(end - at)};
 }

@@ -2,6 +2,7 @@
  * aggregate; parallel workers send it as bytes. */
 #include "tamis_pg.h"
 
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 
 #include "lists.h"
@@ -67,47 +68,76 @@ static uint64_t whole(FunctionCallInfo fcinfo, int i, const char *name)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* How values become keys is the same for all rows, and is kept with the call. */
-static enum pg_class value_class(FunctionCallInfo fcinfo)
+/* What is the same for all rows, and is kept with the call. */
+struct call {
+    enum pg_class value;
+    bool constant; /* the parameters: only the first row of a group has to read them */
+};
+
+/* Whether the arguments of the aggregate from this one on are constants. */
+static bool has_constants(FunctionCallInfo fcinfo, int from)
 {
-    enum pg_class *kept = fcinfo->flinfo->fn_extra;
-    if (kept == NULL) {
-        kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *kept);
-        *kept = pg_class_of(fcinfo, 1);
-        fcinfo->flinfo->fn_extra = kept;
-    }
-    return *kept;
+    const Aggref *aggregate = AggGetAggref(fcinfo);
+    if (from >= PG_NARGS()) return true;
+    if (aggregate == NULL) return false; /* a window function */
+    for (int i = from - 1; i < list_length(aggregate->args); i++)
+        if (!IsA(((const TargetEntry *)list_nth(aggregate->args, i))->expr, Const)) return false;
+    return true;
 }
 
-/* Adds the value of this row, unless it is NULL, to the state, which is begun if need be. */
-static Datum step(FunctionCallInfo fcinfo, const tamis_plan *plan, int64_t weight)
+/* The arguments from this one on are parameters. */
+static const struct call *call_of(FunctionCallInfo fcinfo, int parameters)
 {
-    const enum pg_class class = value_class(fcinfo);
-    struct state *s = PG_ARGISNULL(0) ? NULL : (struct state *)PG_GETARG_POINTER(0);
+    struct call *kept = fcinfo->flinfo->fn_extra;
+    if (kept == NULL) {
+        const struct call c = {pg_class_of(fcinfo, 1), has_constants(fcinfo, parameters)};
+        kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *kept);
+        *kept = c;
+        fcinfo->flinfo->fn_extra = kept;
+    }
+    return kept;
+}
+
+/* Whether the state has been begun with these parameters, so that no plan has to be made. */
+static bool is_begun(FunctionCallInfo fcinfo, int parameters)
+{
+    return call_of(fcinfo, parameters)->constant && !PG_ARGISNULL(0);
+}
+
+/* Begins a state, or makes sure that it has this plan. */
+static void begin(FunctionCallInfo fcinfo, const tamis_plan *plan)
+{
+    tamis_error why;
+    if (!PG_ARGISNULL(0)) {
+        const struct state *s = (const struct state *)PG_GETARG_POINTER(0);
+        if (gather_has_plan(s->g, plan)) return;
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: the parameters must be the same in all rows of a group")));
+    }
+    struct state *s = new_state(context_of(fcinfo));
+    const tamis_status status = gather_new(plan, PG_MOST, &s->memory, &s->g, &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    fcinfo->args[0] = (NullableDatum){PointerGetDatum(s), false};
+}
+
+/* Adds the value of this row, unless it is NULL, to the state that has been begun. */
+static Datum step(FunctionCallInfo fcinfo, int64_t weight)
+{
+    const struct call *call = fcinfo->flinfo->fn_extra;
+    struct state *s = (struct state *)PG_GETARG_POINTER(0);
     char room[PG_VALUE_ROOM];
     struct sql_value v;
     tamis_bytes key;
     tamis_error why;
-    tamis_status status = TAMIS_OK;
-    if (s == NULL) {
-        s = new_state(context_of(fcinfo));
-        status = gather_new(plan, PG_MOST, &s->memory, &s->g, &why);
-    } else if (!gather_has_plan(s->g, plan)) {
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("tamis: the parameters must be the same in all rows of a group")));
-    }
-    if (status == TAMIS_OK && !PG_ARGISNULL(1)) {
-        pg_value(class, PG_GETARG_DATUM(1), room, &v);
-        sql_key(&v, TAMIS_KEYS_UNSTATED, 0, room, &key);
-        status = gather_add(s->g, key, weight, &why);
-    }
+    if (PG_ARGISNULL(1)) PG_RETURN_POINTER(s);
+    pg_value(call->value, PG_GETARG_DATUM(1), room, &v);
+    sql_key(&v, TAMIS_KEYS_UNSTATED, 0, room, &key);
+    const tamis_status status = gather_add(s->g, key, weight, &why);
     if (status != TAMIS_OK) pg_fail(status, &why);
     PG_RETURN_POINTER(s);
 }
 
-/* (state, value, items, fpr [, kind]) */
-PG_FUNCTION_INFO_V1(pg_tamis_filter_step);
-Datum pg_tamis_filter_step(PG_FUNCTION_ARGS)
+static void begin_filter(FunctionCallInfo fcinfo)
 {
     tamis_plan plan = TAMIS_PLAN_INIT;
     need_parameters(fcinfo, 2);
@@ -121,12 +151,18 @@ Datum pg_tamis_filter_step(PG_FUNCTION_ARGS)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("tamis: a %s is a sketch, not a filter", tamis_kind_name(plan.kind)),
                         errhint("See tamis_count_agg, tamis_top_agg and tamis_distinct_agg.")));
-    return step(fcinfo, &plan, 1);
+    begin(fcinfo, &plan);
 }
 
-/* (state, value, fpr) */
-PG_FUNCTION_INFO_V1(pg_tamis_seal_step);
-Datum pg_tamis_seal_step(PG_FUNCTION_ARGS)
+/* (state, value, items, fpr [, kind]) */
+PG_FUNCTION_INFO_V1(pg_tamis_filter_step);
+Datum pg_tamis_filter_step(PG_FUNCTION_ARGS)
+{
+    if (!is_begun(fcinfo, 2)) begin_filter(fcinfo);
+    return step(fcinfo, 1);
+}
+
+static void begin_seal(FunctionCallInfo fcinfo)
 {
     tamis_plan plan = TAMIS_PLAN_INIT;
     need_parameters(fcinfo, 2);
@@ -135,42 +171,60 @@ Datum pg_tamis_seal_step(PG_FUNCTION_ARGS)
     if (!(plan.fpr > 0 && plan.fpr < 1))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("tamis: the false-positive rate must be above 0 and below 1")));
-    return step(fcinfo, &plan, 1);
+    begin(fcinfo, &plan);
+}
+
+/* (state, value, fpr) */
+PG_FUNCTION_INFO_V1(pg_tamis_seal_step);
+Datum pg_tamis_seal_step(PG_FUNCTION_ARGS)
+{
+    if (!is_begun(fcinfo, 2)) begin_seal(fcinfo);
+    return step(fcinfo, 1);
+}
+
+static void begin_distinct(FunctionCallInfo fcinfo)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    need_parameters(fcinfo, 2);
+    plan.kind = TAMIS_DISTINCT;
+    plan.error = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : DEFAULT_ERROR;
+    begin(fcinfo, &plan);
 }
 
 /* (state, value [, error]) */
 PG_FUNCTION_INFO_V1(pg_tamis_distinct_step);
 Datum pg_tamis_distinct_step(PG_FUNCTION_ARGS)
 {
+    if (!is_begun(fcinfo, 2)) begin_distinct(fcinfo);
+    return step(fcinfo, 1);
+}
+
+static void begin_count(FunctionCallInfo fcinfo)
+{
     tamis_plan plan = TAMIS_PLAN_INIT;
-    need_parameters(fcinfo, 2);
-    plan.kind = TAMIS_DISTINCT;
-    plan.error = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : DEFAULT_ERROR;
-    return step(fcinfo, &plan, 1);
+    need_parameters(fcinfo, 3);
+    plan.kind = TAMIS_TALLY;
+    plan.bytes = PG_NARGS() > 3 ? whole(fcinfo, 3, "bytes") : DEFAULT_BYTES;
+    begin(fcinfo, &plan);
 }
 
 /* (state, value [, weight [, bytes]]). A row without a weight is ignored. */
 PG_FUNCTION_INFO_V1(pg_tamis_count_step);
 Datum pg_tamis_count_step(PG_FUNCTION_ARGS)
 {
-    tamis_plan plan = TAMIS_PLAN_INIT;
     int64_t weight = 1;
-    need_parameters(fcinfo, 3);
-    plan.kind = TAMIS_TALLY;
-    plan.bytes = PG_NARGS() > 3 ? whole(fcinfo, 3, "bytes") : DEFAULT_BYTES;
+    if (!is_begun(fcinfo, 3)) begin_count(fcinfo);
     if (PG_NARGS() > 2) {
-        if (PG_ARGISNULL(2)) fcinfo->args[1].isnull = true;
-        weight = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT64(2);
+        if (PG_ARGISNULL(2)) PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+        weight = PG_GETARG_INT64(2);
     }
     if (weight < 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("tamis: a weight must not be negative")));
-    return step(fcinfo, &plan, weight);
+    return step(fcinfo, weight);
 }
 
-/* (state, value [, k]) */
-PG_FUNCTION_INFO_V1(pg_tamis_top_step);
-Datum pg_tamis_top_step(PG_FUNCTION_ARGS)
+static void begin_top(FunctionCallInfo fcinfo)
 {
     tamis_plan plan = TAMIS_PLAN_INIT;
     need_parameters(fcinfo, 2);
@@ -179,7 +233,15 @@ Datum pg_tamis_top_step(PG_FUNCTION_ARGS)
     if (plan.items > UINT32_MAX)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("tamis: k is too big")));
     plan.bytes = Max(DEFAULT_BYTES, BYTES_FOR_LISTED * plan.items);
-    return step(fcinfo, &plan, 1);
+    begin(fcinfo, &plan);
+}
+
+/* (state, value [, k]) */
+PG_FUNCTION_INFO_V1(pg_tamis_top_step);
+Datum pg_tamis_top_step(PG_FUNCTION_ARGS)
+{
+    if (!is_begun(fcinfo, 2)) begin_top(fcinfo);
+    return step(fcinfo, 1);
 }
 
 /* (state, tamis) */

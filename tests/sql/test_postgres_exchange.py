@@ -14,7 +14,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
 import psycopg2  # noqa: E402
-import xxhash  # noqa: E402
+from forged import resummed  # noqa: E402
 from postgres_server import SOURCE, ask, error, main, value  # noqa: E402
 from test_postgres_functions import check, fails, make_values  # noqa: E402
 
@@ -211,29 +211,17 @@ def test_golden(_, db):
                 for path in GOLDEN.glob("*.packed")])
 
 
-def resum(image):
-    """The image with the root that its metadata needs."""
-    sections, = struct.unpack_from("<I", image, 104)
-    sums = 0
-    for i in range(sections):
-        length, = struct.unpack_from("<Q", image, 128 + 64 * i + 56)
-        sums += (length + 65535) // 65536
-    end = 128 + 64 * sections + 8 * sums
-    plain = image[:120] + bytes(8) + image[128:end]
-    return image[:120] + struct.pack("<Q", xxhash.xxh3_64_intdigest(plain)) + image[128:]
-
-
 def test_newer(_, db):
     """Formats of the future: what must be refused, what may be read, and what must not be
     changed."""
     image = bytes(value(db, "SELECT tamis_filter_agg(i, 100, 0.01)::bytea"
                             " FROM generate_series(1, 100) i"))
-    assert resum(image) == image
+    assert resummed(image) == image
 
     def changed(at, layout, number):
         out = bytearray(image)
         struct.pack_into(layout, out, at, number)
-        return resum(bytes(out))
+        return resummed(bytes(out))
     newer = changed(8, "<I", 2 | 2 << 16)  # read and write version
     for bad in (newer, changed(16, "<I", 1), changed(28, "<H", 9), changed(30, "<H", 13),
                 changed(30, "<H", 500)):

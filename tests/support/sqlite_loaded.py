@@ -7,11 +7,8 @@ import ctypes
 import os
 import pathlib
 import sqlite3
-import struct
 import subprocess
 import sys
-
-import xxhash
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
 import tidy  # noqa: E402, F401
@@ -89,27 +86,6 @@ def golden_parts(name):
         else:
             current.append(words)
     return found
-
-
-def resummed(image):
-    """An image with right sums, as far as its table of sections makes sense, so that a change
-    reaches the checks behind the sums. Written from docs/FORMAT.md."""
-    data = bytearray(image)
-    sections, = struct.unpack_from("<I", data, 104)
-    if sections > (len(data) - 128) // 64:
-        return bytes(data)
-    at = 128 + 64 * sections
-    for i in range(sections):
-        offset, length = struct.unpack_from("<QQ", data, 128 + 64 * i + 48)
-        if offset + length > len(data) or at + 8 * (length // 65536 + 1) > len(data):
-            return bytes(data)
-        for done in range(0, length, 65536):
-            chunk = bytes(data[offset + done:offset + min(done + 65536, length)])
-            struct.pack_into("<Q", data, at, xxhash.xxh3_64_intdigest(chunk))
-            at += 8
-    struct.pack_into("<Q", data, 120, 0)
-    struct.pack_into("<Q", data, 120, xxhash.xxh3_64_intdigest(bytes(data[:at])))
-    return bytes(data)
 
 
 class Memory:
