@@ -14,7 +14,7 @@
 
 enum method {
     PENDING, /* keys in `pending` */
-    HANDLE,  /* a filter or sketch in `t`, but for the last keys, in `pending` */
+    HANDLE,  /* a filter or sketch in `t`; the last keys are in `pending` */
     HASHES,  /* hashes in `set` */
     UNION    /* images, merged in `t` */
 };
