@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The tables of cli/frame (commands.c, own_options.c) agree with each other: every option that a
-command names exists, what a command redefines is an option that it takes, and 'tamis help kinds'
+"""The tables of cli/frame (option_table.c, commands.c, own_options.c) agree with each other: every
+option that a command names exists, what a command redefines is an option that it takes, and 'tamis help kinds'
 lists every kind of the header. A letter has one meaning in all commands, except where a command
 follows the tool that it imitates; the table of CONTRIBUTING.md lists the letters. A spelling of an
 earlier version is an error that names the one to use."""
@@ -9,7 +9,8 @@ import re
 import subprocess
 
 source = "".join(open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame", name),
-                      encoding="utf-8").read() for name in ("commands.c", "own_options.c"))
+                      encoding="utf-8").read()
+                 for name in ("option_table.c", "commands.c", "own_options.c"))
 source = re.sub(r'"\s*\n\s*"', "", source)  # pieces of one string
 common, own = source.split("own_options[] = {")
 own, _, refused = own.partition("refused_options[] = {")
