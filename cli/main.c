@@ -1,5 +1,6 @@
 #include "commands/key.h"
 #include "frame/commands.h"
+#include "frame/mistakes.h"
 #include "frame/options.h"
 #include "frame/output.h"
 #include "frame/suggest.h"
@@ -43,18 +44,38 @@ int command_words(int argc, char **argv, char *name, size_t size)
     return 1;
 }
 
-/* The name of a group alone prints its commands, as the program alone prints all. */
+static int no_such_command(const char *name, bool topics_too, const char *instead)
+{
+    return complain(NULL, "there is no command%s '%s'%s", topics_too ? " or topic" : "", name,
+                    instead);
+}
+
+/* How to see a command on one screen; check has no -h. */
+static const char *short_help_of(const char *command)
+{
+    return strcmp(command, "check") == 0 ? "--short-help" : "-h";
+}
+
+/* The name of a group alone prints its commands, as the program alone prints the first steps. */
 static int unknown_command(const char *name, bool topics_too)
 {
     struct guess g = {.word = name, .length = strlen(name)};
+    char instead[120];
     if (is_group(name)) {
         print_group(name, stderr);
         return EXIT_ERROR;
     }
+    const char *called = command_called(name);
+    if (called != NULL && called[0] == '-')
+        snprintf(instead, sizeof instead, "; did you mean 'tamis %s'?", called);
+    else if (called != NULL)
+        snprintf(instead, sizeof instead, "; use 'tamis %s': see 'tamis %s %s'", called, called,
+                 short_help_of(called));
+    if (called != NULL) return no_such_command(name, topics_too, instead);
     for (const struct command *c = commands; c->name != NULL; c++) consider(&g, c->name);
     for (const struct topic *t = topics; t->name != NULL && topics_too; t++) consider(&g, t->name);
-    return complain(NULL, "there is no command%s '%s'%s", topics_too ? " or topic" : "", name,
-                    g.best != NULL ? did_you_mean(&g, "") : "; see 'tamis --help'");
+    return no_such_command(name, topics_too,
+                           g.best != NULL ? did_you_mean(&g, "") : "; see 'tamis help'");
 }
 
 static int help_about(int argc, char **argv)
@@ -91,7 +112,7 @@ int run_help(const struct args *a)
     else if (a->n_words > 0)
         return help_about(a->n_words, a->words);
     else
-        print_help(NULL, stdout);
+        print_overview(stdout);
     return finish_output(EXIT_FOUND);
 }
 
@@ -112,6 +133,50 @@ static bool is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+/* 'tamis --help', 'tamis --help build', 'tamis -h'. */
+static int help_first(int argc, char **argv)
+{
+    if (argc > 2) return help_about(argc - 2, argv + 2);
+    if (argv[1][1] == '-')
+        print_overview(stdout);
+    else
+        print_first_steps(stdout);
+    return finish_output(EXIT_FOUND);
+}
+
+/* Whether a command without any argument can do nothing. */
+static bool needs_words(const struct command *c)
+{
+    return c->least_words > 0 || c->words[0] == '{';
+}
+
+static int run_command(struct args *a)
+{
+    if (names_redis(a)) return run_redis(a);
+    if (!check_no_redis_options(a) || !check_words(a)) return EXIT_ERROR;
+    const int status = read_key(&a->key) ? a->command->run(a) : EXIT_ERROR;
+    forget_key(&a->key);
+    if (status == EXIT_ERROR) hint_at_missing_file(a);
+    return status;
+}
+
+/* The words after those that name the command. */
+static int parse_and_run(int argc, char **argv, const struct command *c)
+{
+    struct args a = {.command = c};
+    if (argc == 0 && needs_words(c)) {
+        print_short_help(c, stderr);
+        return EXIT_ERROR;
+    }
+    if (!parse_args(argc, argv, &a) || !set_color(a.color)) return EXIT_ERROR;
+    if (!a.help && !a.short_help) return run_command(&a);
+    if (a.help)
+        print_help(c, stdout);
+    else
+        print_short_help(c, stdout);
+    return finish_output(EXIT_FOUND);
+}
+
 int main(int argc, char **argv)
 {
     /* The default of 4096 bytes would mean a system call for each. */
@@ -119,32 +184,22 @@ int main(int argc, char **argv)
     open_standard_streams();
     if (!isatty(STDOUT_FILENO)) setvbuf(stdout, output, _IOFBF, sizeof output);
     if (argc < 2) {
-        print_help(NULL, stderr);
+        print_first_steps(stderr);
         return EXIT_ERROR;
     }
     if (is_one_of(argv[1], "--version", "-V")) {
         printf("tamis %s\n", tamis_version());
         return finish_output(EXIT_FOUND);
     }
-    if (is_one_of(argv[1], "--help", "-h")) {
-        print_help(NULL, stdout);
-        return finish_output(EXIT_FOUND);
-    }
+    if (is_one_of(argv[1], "--help", "-h")) return help_first(argc, argv);
     char name[80];
     const int words = command_words(argc - 1, argv + 1, name, sizeof name);
-    struct args a = {.command = find_command(name)};
-    if (a.command == NULL && argc > 2 && is_group(name) && is_one_of(argv[2], "--help", "-h"))
+    const struct command *c = find_command(name);
+    if (c == NULL && argc > 2 && is_group(name) && is_one_of(argv[2], "--help", "-h"))
         return help_about(1, argv + 1);
-    if (a.command == NULL) return unknown_command(name, false);
-    if (!parse_args(argc - 1 - words, argv + 1 + words, &a) || !set_color(a.color))
-        return EXIT_ERROR;
-    if (a.help) {
-        print_help(a.command, stdout);
-        return finish_output(EXIT_FOUND);
-    }
-    if (names_redis(&a)) return run_redis(&a);
-    if (!check_no_redis_options(&a)) return EXIT_ERROR;
-    const int status = read_key(&a.key) ? a.command->run(&a) : EXIT_ERROR;
-    forget_key(&a.key);
+    if (c == NULL) return unknown_command(name, false);
+    remember_line(argc, argv);
+    const int status = parse_and_run(argc - 1 - words, argv + 1 + words, c);
+    forget_line();
     return status;
 }

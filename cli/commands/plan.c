@@ -136,17 +136,42 @@ static int plan_distinct(const struct args *a, tamis_plan *p)
     return finish_output(EXIT_FOUND);
 }
 
-int run_plan(const struct args *a)
+/* 'tamis plan 1M 1%': the words are the items and the rate. False after a message. */
+static bool take_words(char *const *words, int n, struct plan_args *p)
 {
+    if (n > 2)
+        complain(NULL,
+                 "plan: unexpected argument '%s'; only the items and the rate can be given without "
+                 "an option, as in: tamis plan 1M 1%%",
+                 words[2]);
+    else if (n > 0 && p->items != 0)
+        complain(NULL, "plan: the items are given twice, as '%s' and with --items", words[0]);
+    else if (n > 1 && p->fpr != 0)
+        complain(NULL, "plan: the rate is given twice, as '%s' and with --fpr", words[1]);
+    else if (n > 0 && (!parse_number(words[0], &p->items) || p->items == 0))
+        complain(NULL,
+                 "plan: '%s' is not a number of items, like 1000000, 1M or 1e6; the rate comes "
+                 "second, as in: tamis plan 1M 1%%",
+                 words[0]);
+    else if (n > 1 && !parse_rate(words[1], &p->fpr))
+        complain(NULL,
+                 "plan: '%s' is not a rate between 0 and 1, like 0.01, 1%% or 1/100; a size is "
+                 "given with --bytes, as in: tamis plan 1M --bytes 2MB",
+                 words[1]);
+    else
+        return true;
+    return false;
+}
+
+int run_plan(const struct args *given)
+{
+    struct args with_words = *given;
+    const struct args *a = &with_words;
     tamis_plan asked;
     tamis_error why = {.text = ""};
     struct solved rows[KIND_END];
-    if (!plan_from(&a->plan, &asked)) return EXIT_ERROR;
-    if (a->n_words > 0)
-        return complain(
-            NULL,
-            "plan: unexpected argument '%s'; give numbers with options, for example --items 1M",
-            a->words[0]);
+    if (!take_words(given->words, given->n_words, &with_words.plan) || !plan_from(&a->plan, &asked))
+        return EXIT_ERROR;
     if (plans_distinct(&asked)) return plan_distinct(a, &asked);
     if (a->json && a->picture.plot)
         return complain(NULL, "plan: --plot and --json cannot be combined");

@@ -127,7 +127,7 @@ struct args {
     const struct command *command;
     char **words; /* the arguments that are not options */
     int n_words;
-    bool quiet, json, help;
+    bool quiet, json, help, short_help;
     const char *color;
 
     struct plan_args plan;

@@ -4,8 +4,9 @@
 #include "options.h"
 
 const struct command commands[] = {
-    {"plan", "", "compute sizes and false-positive rates before building",
-     "Give two of --items, --fpr and --bytes. plan computes the third for every kind of filter and "
+    {"plan", MAKE, "[ITEMS [RATE]]", "compute sizes and false-positive rates before building",
+     "Give two of --items, --fpr and --bytes; ITEMS and RATE are short for --items and --fpr. plan "
+     "computes the third for every kind of filter and "
      "prints one line for each kind. Nothing is built. --m, alone or with --k, can be given "
      "instead of --bytes. If all three are given, plan lists the kinds that fit, and what the "
      "others need.\n"
@@ -16,11 +17,16 @@ const struct command commands[] = {
      "\n"
      "--kind distinct plans a sketch of distinct lines by --error, --bytes or both. plan knows no "
      "other sketches, because you choose their size: see 'tamis help kinds'.",
-     "tamis plan --items 1000000 --bytes 2000000",
-     "items fpr bytes error kind never-items inner counter-bits generations turning compact "
-     "for-transfer m k plot svg force json",
+     "# How big is a filter of a million lines with a false-positive rate of 1 %?\n"
+     "tamis plan 1M 1%\n"
+     "# How low is the rate if the filter may have two megabytes?\n"
+     "tamis plan --items 1000000 --bytes 2000000\n"
+     "# How many lines fit into two megabytes?\n"
+     "tamis plan --fpr 1% --bytes 2MB",
+     "items fpr bytes kind plot | error never-items inner counter-bits generations turning "
+     "compact for-transfer m k svg force json",
      0, run_plan},
-    {"build", "-o OUT [FILE...]", "build a filter from lines",
+    {"build", SEEN, "-o OUT [FILE...]", "build a filter from lines",
      "Reads the files, or standard input, and writes a filter of their lines to the file given "
      "with -o. An existing file is replaced only with -f. The file is written completely or not at "
      "all. Exit status 0 when it was written, 2 on an error.\n"
@@ -37,13 +43,17 @@ const struct command commands[] = {
      "--items, because it can be read only once. With -o redis://HOST:PORT/NAME, the output is a "
      "set at a Redis server, or spread over the masters of a Redis Cluster: see 'tamis help "
      "redis'.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
-     "items fpr bytes error kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed encoding key-file strict overfill to type output force field delimiter "
-     "null "
-     "raw threads memory temp shards wait ack timeout quiet",
+     "# Make a filter of a list, with a false-positive rate of 0.1 %:\n"
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt\n"
+     "# Make one with room for a million lines, which 'tamis add' adds later:\n"
+     "tamis build --items 1M -o known.tamis bad-urls.txt\n"
+     "# Make the smallest one, which never changes:\n"
+     "tamis build --static -o sealed.tamis bad-urls.txt",
+     "output force items fpr kind static field delimiter | bytes error never inner counter-bits "
+     "generations turning compact for-transfer m k seed encoding key-file strict overfill to "
+     "type null raw threads memory temp shards wait ack timeout quiet",
      0, run_build},
-    {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
+    {"add", MAKE, "FILTER [FILE...]", "add lines to a filter or a sketch",
      "Reads the files, or standard input, and adds their lines to FILTER. The file is replaced "
      "when all lines have been read; after an error it stays as it was. Several adds to one filter "
      "at the same time wait for each other, so no line is lost.\n"
@@ -53,11 +63,16 @@ const struct command commands[] = {
      "warning, even with -q. Above that, add fails with exit status 2 and leaves the file "
      "unchanged, unless --overfill is given. To avoid this, build the filter with --items for all "
      "lines to come, or with --kind growing.",
+     "# Make a filter with room for more lines, and add some:\n"
      "tamis build --items 1M -o known.tamis bad-urls.txt &&\n"
-     "tamis add known.tamis more-urls.txt",
-     "field delimiter weight-field key-file overfill null raw threads wait ack timeout quiet", 1,
+     "tamis add known.tamis more-urls.txt\n"
+     "# Count further lines in a sketch:\n"
+     "tamis add counts.tamis more-urls.txt\n"
+     "# Add a single line:\n"
+     "echo 'http://a.example/' | tamis add counts.tamis",
+     "field delimiter weight-field key-file overfill quiet | null raw threads wait ack timeout", 1,
      run_add},
-    {"remove", "FILTER [FILE...]", "remove lines from a filter or a sketch",
+    {"remove", MAKE, "FILTER [FILE...]", "remove lines from a filter or a sketch",
      "Reads the files, or standard input, and removes their lines from FILTER. This works with "
      "counting, cuckoo and pair filters, and with signed-tally, count-min (unless it is "
      "--conservative) and count-sketch. After an error the file stays as it was.\n"
@@ -66,9 +81,12 @@ const struct command commands[] = {
      "damages other lines. Lines that are certainly absent change nothing; their number is "
      "printed on standard error. Exit status 0 when a line was removed, 1 when none was present, "
      "2 on an error.",
-     "tamis remove users.tamis gone.txt",
-     "field delimiter key-file null raw threads wait timeout quiet", 1, run_remove},
-    {"rotate", "FILTER...", "start a new generation of a window and drop the oldest",
+     "# Remove the lines of a file:\n"
+     "tamis remove users.tamis gone.txt\n"
+     "# Make a filter from which lines can be removed:\n"
+     "tamis build --kind counting -o members.tamis users.txt",
+     "field delimiter key-file quiet | null raw threads wait timeout", 1, run_remove},
+    {"rotate", MAKE, "FILTER...", "start a new generation of a window and drop the oldest",
      "Run it at regular intervals, for example from cron. For a window of the last day, build it "
      "with 25 generations and rotate it every hour. If several filters are named, all of them are "
      "tried before the first is changed. No secret key is needed.\n"
@@ -78,8 +96,15 @@ const struct command commands[] = {
      "The file records the hour as its epoch, which 'tamis info' prints. If the epoch is in the "
      "past, because the clock was set back or TIME was shorter before, nothing is rotated and the "
      "exit status is 2.",
-     "tamis rotate --every 1h seen-today.tamis", "every to wait timeout quiet", 1, run_rotate},
-    {"compact", "FILTER [FILE...]", "rebuild a filter from the lines that remain",
+     "# Forget the oldest generation now:\n"
+     "tamis rotate seen-today.tamis\n"
+     "# Forget it when the next hour has begun, however often this runs:\n"
+     "tamis rotate --every 1h seen-today.tamis\n"
+     "# Make a window of the last day, to be rotated every hour:\n"
+     "tamis build --kind window --generations 25 --items 1M \\\n"
+     "  -o day.tamis users.txt",
+     "every quiet | to wait timeout", 1, run_rotate},
+    {"compact", MAKE, "FILTER [FILE...]", "rebuild a filter from the lines that remain",
      "Reads the files, or standard input, which must contain every line that is to stay in "
      "FILTER, and builds the filter again from them. It keeps its plan (a growing filter keeps "
      "its current size) and loses everything else: the traces of removed lines, and items beyond "
@@ -87,15 +112,15 @@ const struct command commands[] = {
      "\n"
      "The file is replaced when all lines have been read. After an error it stays as it was, also "
      "if the new filter would be overfull: see 'tamis add --help'.",
+     "# Build a filter again from the lines that remain:\n"
      "tamis compact users.tamis users.txt",
-     "field delimiter key-file overfill null raw threads quiet", 1, run_compact},
-    {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
+     "field delimiter key-file overfill quiet | null raw threads", 1, run_compact},
+    {"check", SEEN, "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Reads the files, or standard input, and prints every line that may be in FILTER (a "
      "\"maybe\"), as grep prints the lines that match. Some of the printed lines may be false "
-     "positives. Lines that are not printed are certainly absent, except with a filter of kind "
-     "pair, which can miss members. -v prints the absent lines instead. Exit status 0 when a line "
-     "was selected, 1 when none was, 2 on an error. If the filter is overfull, a warning with its "
-     "current rate is printed once on standard error.\n"
+     "positives. Lines that are not printed are certainly absent. -v prints the absent lines "
+     "instead. Exit status 0 when a line was selected, 1 when none was, 2 on an error. If the "
+     "filter is overfull, a warning with its current rate is printed once on standard error.\n"
      "\n"
      "Two options make the answer exact, and -v then prints the exact complement. -f compares the "
      "lines with a list instead of a filter. --confirm looks up every maybe in the list from which "
@@ -114,17 +139,26 @@ const struct command commands[] = {
      "are recognised by their content; a Guava filter needs --from guava. With a Parquet file, a "
      "line is printed if it may be in any row group.\n"
      "\n"
-     "A private filter ('tamis release') gives no verdicts. check prints for every line the "
+     "Two kinds of filters can miss members. Those of kind pair do so after removals, so that a "
+     "line that is not printed may have been added; 'tamis info' prints how likely that is. A "
+     "private filter ('tamis release') gives no verdicts. check prints for every line the "
      "probability that it is a member, a tab and the line. The probability depends on --prior. "
      "--json reports how many lines have which probability, with its 99 % confidence interval. "
      "Options that need a verdict are refused: -c, -l, -m, -q, -v and --confirm. Exit status 0 "
      "means that there were lines, 1 that there were none.",
-     "tamis check bad.tamis access-urls.txt",
-     "patterns confirm field list-field delimiter invert count line-number with-filename "
-     "files-with-matches max-count quiet null raw threads memory fpr bytes json "
-     "key-file from type column row-group prior timeout",
+     "# Print the lines that may be on the list:\n"
+     "tamis check bad.tamis access-urls.txt\n"
+     "# Print the lines that are not on it:\n"
+     "tamis check -v bad.tamis access-urls.txt\n"
+     "# Compare with the list itself, which is exact:\n"
+     "tamis check -f bad-urls.txt access-urls.txt\n"
+     "# Look up every maybe in the list, which is exact as well:\n"
+     "tamis check --confirm bad-urls.txt bad.tamis access-urls.txt",
+     "patterns confirm invert count line-number quiet field delimiter | list-field with-filename "
+     "files-with-matches max-count null raw threads memory fpr bytes json key-file from type "
+     "column row-group prior timeout",
      0, run_check},
-    {"uniq", "[FILE...]", "drop repeated lines and keep the order",
+    {"uniq", SEEN, "[FILE...]", "drop repeated lines and keep the order",
      "Reads the files, or standard input, and prints each line the first time that it occurs. The "
      "input need not be sorted and may be endless. uniq needs a few bytes of memory per distinct "
      "line, however long the lines are. With --field, lines are equal if that field is equal, and "
@@ -152,11 +186,16 @@ const struct command commands[] = {
      "records its epoch: a third of the time is a generation, as with 'tamis rotate --every'. If "
      "the clock is behind the state, nothing is forgotten; if it is behind by more than the whole "
      "window, uniq fails.",
-     "tamis uniq --field 1 -t ' ' access-urls.txt",
-     "items fpr bytes kind exact-until state invert window field delimiter total json seed "
+     "# Print each line the first time that it occurs:\n"
+     "tamis uniq access-urls.txt\n"
+     "# Print the first line with each value of field 1:\n"
+     "tamis uniq --field 1 -t ' ' access-urls.txt\n"
+     "# Continue where the last run stopped:\n"
+     "tamis uniq --state seen.state access-urls.txt",
+     "field delimiter invert total state window fpr bytes | items kind exact-until json seed "
      "key-file null raw threads quiet",
      0, run_uniq},
-    {"count", "-o OUT [FILE...]", "make a sketch of how often lines occur",
+    {"count", OFTEN, "-o OUT [FILE...]", "make a sketch of how often lines occur",
      "Reads the files, or standard input, and writes a sketch of their lines to the file given "
      "with -o. A sketch estimates how often any line occurred, in memory that does not grow: 1 "
      "MiB, unless --bytes, --error or --m sets another size.\n"
@@ -164,12 +203,16 @@ const struct command commands[] = {
      "'tamis freq' looks up counts, 'tamis add' counts further lines, 'tamis merge' adds sketches "
      "up, and 'tamis info' reports how accurate a sketch is. A window counts recent lines only: "
      "'tamis rotate' drops its oldest generation.",
-     "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
-     "kind inner generations bytes error delta conservative m k counter-bits field delimiter "
-     "weight-field seed "
-     "encoding key-file output force null raw threads shards wait ack timeout quiet",
+     "# Make a sketch, and look up a line in it:\n"
+     "tamis count -o seen.tamis access-urls.txt &&\n"
+     "tamis freq seen.tamis http://a.example/\n"
+     "# Make a smaller one:\n"
+     "tamis count --bytes 256KiB -o small.tamis access-urls.txt",
+     "output force bytes kind field delimiter weight-field | inner generations error delta "
+     "conservative m k counter-bits seed encoding key-file null raw threads shards wait ack "
+     "timeout quiet",
      0, run_count},
-    {"freq", "SKETCH [ITEM... | -]", "estimate how often items occurred",
+    {"freq", OFTEN, "SKETCH [ITEM... | -]", "estimate how often items occurred",
      "Looks up the items, or the lines of standard input if none or - is given. Prints for each "
      "the estimated count, an interval for the true count, and the item. 'tamis count' and 'tamis "
      "top -o' make sketches; counting and cuckoo filters are accepted as well. Exit status 0 when "
@@ -184,9 +227,12 @@ const struct command commands[] = {
      "sketch of kind top can detect this; for other kinds, --json prints \"suspect\": null. In "
      "--json, \"certain\" is the guaranteed minimum count. With a secret key, it holds even if the "
      "lines were chosen by an attacker.",
-     "tamis freq counts.tamis http://a.example/",
-     "field delimiter json key-file null raw timeout quiet", 1, run_freq},
-    {"top", "[FILE... | SKETCH]", "list the most frequent lines with their counts",
+     "# How often did a line occur?\n"
+     "tamis freq counts.tamis http://a.example/\n"
+     "# How often did each line of a list occur?\n"
+     "tamis freq counts.tamis - < bad-urls.txt",
+     "field delimiter json key-file quiet | null raw timeout", 1, run_freq},
+    {"top", OFTEN, "[FILE... | SKETCH]", "list the most frequent lines with their counts",
      "Reads the files, or standard input, and does what sort | uniq -c | sort -rn | head does, in "
      "one pass and with a sketch of 1 MiB. --bytes sets another size; without it, the sketch is "
      "bigger for a large -n or a small --min. Prints for each line its count, an interval for the "
@@ -196,15 +242,16 @@ const struct command commands[] = {
      "\n"
      "-o also saves the sketch. 'tamis top SKETCH' lists a saved sketch again, 'tamis freq' looks "
      "up its counts, 'tamis add' adds lines to it, and 'tamis merge' adds sketches up.",
-     "tamis top -n 20 access-urls.txt",
-     "number min bytes field delimiter weight-field live json output force seed key-file null "
+     "# List the 20 most frequent lines:\n"
+     "tamis top -n 20 access-urls.txt\n"
+     "# List the most frequent values of field 1:\n"
+     "tamis top --field 1 -t blanks access-urls.txt\n"
+     "# Save the sketch as well, and list it again:\n"
+     "tamis top -o top.tamis access-urls.txt && tamis top top.tamis",
+     "number field delimiter weight-field min live output json | bytes force seed key-file null "
      "raw threads timeout quiet",
      0, run_top},
-    {"distinct", "[FILE... | SKETCH...]", "count distinct lines",
-     "  tamis distinct FILE               how many distinct lines\n"
-     "  tamis distinct --by 1 FILE        how many for each value of field 1\n"
-     "  tamis distinct A.tamis B.tamis    how many in the union of sketches\n"
-     "\n"
+    {"distinct", HOW_MANY, "[FILE... | SKETCH...]", "count distinct lines",
      "Reads the files, or standard input, and prints how many distinct lines they have, as sort -u "
      "| wc -l does, in one pass and with a sketch of 64 KiB. Up to 2,048 distinct lines the number "
      "is exact. Beyond that it is an estimate with a relative standard error of 0.27 %: two thirds "
@@ -234,11 +281,18 @@ const struct command commands[] = {
      "sketch does not know that limit, so its number may be higher. With --by, it prints an object "
      "for each group, with the members group and lines, and at the end one with groups, lines, "
      "skipped and bytes.",
+     "# How many distinct lines are there?\n"
+     "tamis distinct access-urls.txt\n"
+     "# How many are there for each value of field 1?\n"
+     "tamis distinct --by 1 -t ' ' access-urls.txt\n"
+     "# How many are there in all sketches together?\n"
+     "tamis distinct monday.tamis tuesday.tamis\n"
+     "# How many values does field 1 have?\n"
      "tamis distinct --field 1 -t ' ' access-urls.txt",
-     "by number interval error bytes field delimiter generations json output force seed encoding "
-     "key-file null raw threads memory shards wait timeout quiet",
+     "by number field delimiter interval output json | error bytes generations force seed "
+     "encoding key-file null raw threads memory shards wait timeout quiet",
      0, run_distinct},
-    {"merge", "-o OUT FILTER...", "make the union of filters, or the sum of sketches",
+    {"merge", MAKE, "-o OUT FILTER...", "make the union of filters, or the sum of sketches",
      "Filters of the same kind, shape and hash become one filter of all their items, bit for bit "
      "the same as if it had been built from them. Sketches become one sketch of all their lines; "
      "distinct sketches may differ in size, and the result has the smallest. The result is written "
@@ -247,11 +301,12 @@ const struct command commands[] = {
      "Plan each filter for the items of all of them together (tamis build --items), because the "
      "union must not be overfull. Up to twice the planned rate, merge prints a warning. Above "
      "that it fails and writes nothing, unless --overfill is given.",
+     "# Plan each filter for the items of both, and make their union:\n"
      "tamis build --items 10k -o a.tamis bad-urls.txt &&\n"
      "tamis build --items 10k -o b.tamis more-urls.txt &&\n"
      "tamis merge -o all.tamis a.tamis b.tamis",
-     "output force overfill wait timeout quiet", 1, run_merge},
-    {"compare", "FILTER FILTER", "estimate how many items two filters have in common",
+     "output force overfill quiet | wait timeout", 1, run_merge},
+    {"compare", LOOK, "FILTER FILTER", "estimate how many items two filters have in common",
      "Estimates from the bits how many items each filter, their union and their intersection "
      "have, how many only one of them has, and the Jaccard index, which is the share of all items "
      "that both contain. Each estimate is printed with its 99 % confidence interval. All intervals "
@@ -264,8 +319,10 @@ const struct command commands[] = {
      "of the same kind, shape and hash; or distinct sketches with the same hash, which may differ "
      "in size. No secret key is needed. The bigger the filters are for their items, the narrower "
      "the intervals.",
-     "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
-    {"convert", "--to KIND -o OUT FILTER",
+     "# How many items do two filters have in common?\n"
+     "tamis compare monday.tamis tuesday.tamis",
+     "json", 2, run_compare},
+    {"convert", EXCHANGE, "--to KIND -o OUT FILTER",
      "change the kind or format of a filter, not its "
      "answers",
      "A counting filter becomes a bloom filter of a quarter of the size, for users who only look "
@@ -273,20 +330,27 @@ const struct command commands[] = {
      "out of a Parquet file (--column, --row-group) or out of gzip, or changed between the two "
      "forms of RedisBloom. To change the hash, build the filter again from the keys, with 'tamis "
      "build --to'.",
-     "tamis convert --to bloom -o users.bloom users.tamis", "to from column row-group output force",
-     1, run_convert},
-    {"pack", "-o OUT FILTER", "make a smaller file of a filter, for transfer",
+     "# Make a bloom filter of a counting filter:\n"
+     "tamis convert --to bloom -o users.bloom users.tamis",
+     "to output force from column | row-group", 1, run_convert},
+    {"pack", EXCHANGE, "-o OUT FILTER", "make a smaller file of a filter, for transfer",
      "The fewer bits are set, the smaller the packed file. A filter built with --for-transfer "
      "takes 1.22 times the lower bound at a rate of 1%; a plain bloom filter takes 1.44 times. "
      "Filters that are half full, and ribbons, do not shrink. 'tamis unpack' restores the filter. "
      "No secret key is needed.",
-     "tamis pack -o bad.packed bad.tamis", "output force quiet", 1, run_pack},
-    {"unpack", "-o OUT FILE", "restore a filter from a packed file",
+     "# Make a smaller file, and restore the filter elsewhere:\n"
+     "tamis pack -o bad.packed bad.tamis &&\n"
+     "tamis unpack -o there.tamis bad.packed",
+     "output force quiet", 1, run_pack},
+    {"unpack", EXCHANGE, "-o OUT FILE", "restore a filter from a packed file",
      "The result is the packed filter, bit for bit. It can be checked, added to and merged like "
      "any other. An almost empty filter may take thousands of times the space of its packed file, "
      "so unpack files from strangers under a memory limit (ulimit -v).",
-     "tamis unpack -o arrived.tamis arrived.packed", "output force", 1, run_unpack},
-    {"release", "--epsilon E -o OUT FILTER", "make a private copy of a filter, to be published",
+     "# Restore a filter that has arrived:\n"
+     "tamis unpack -o arrived.tamis arrived.packed",
+     "output force", 1, run_unpack},
+    {"release", SECRETS, "--epsilon E -o OUT FILTER",
+     "make a private copy of a filter, to be published",
      "Use it when others may query the filter but must not learn which lines are in it. FILTER "
      "must be a bloom filter with k = 1. In the copy, called the release, each bit is flipped at "
      "random, with the system's random numbers. The release is epsilon-differentially private: any "
@@ -305,46 +369,63 @@ const struct command commands[] = {
      "\n"
      "The number of bits is published as it is. Build the filter with --items and a round number. "
      "Without --items, the number of bits would reveal the number of lines.",
+     "# Make a filter of one probe, and publish a private copy of it:\n"
      "tamis build --kind bloom --k 1 --items 100k --fpr 10% \\\n"
      "  -o urls.tamis access-urls.txt &&\n"
      "tamis release --epsilon 2 -o urls.private urls.tamis",
-     "epsilon again output force quiet", 1, run_release},
-    {"info", "FILTER...", "describe a filter or a sketch, and how accurate it is now",
+     "epsilon output force again quiet", 1, run_release},
+    {"info", LOOK, "FILTER...", "describe a filter or a sketch, and how accurate it is now",
      "Prints the kind and size of a filter, how many items it holds and its false-positive rate, "
      "both computed from the bits as they are now. For a sketch, prints how accurate its counts "
      "are. No secret key is needed. Filters of other programs are accepted as by 'tamis check'; "
      "for a Parquet file, info lists the filters of all columns.",
-     "tamis info bad.tamis", "plot json from each timeout", 1, run_info},
-    {"verify", "FILTER...", "check every checksum and measure the false-positive rate",
+     "# What is in this file, and how accurate is it?\n"
+     "tamis info bad.tamis\n"
+     "# Draw how full it is:\n"
+     "tamis info --plot bad.tamis",
+     "plot json from each | timeout", 1, run_info},
+    {"verify", LOOK, "FILTER...", "check every checksum and measure the false-positive rate",
      "Reads the whole file and compares its checksums. Then looks up random keys and compares the "
      "share of maybes with the rate that the bits predict. Exit status 0 when all is well, 1 when "
      "the measured rate is not the predicted one, 2 when the file is damaged or on another error.",
-     "tamis verify bad.tamis", "keys json key-file", 1, run_verify},
-    {"explain", "WORD...", "draw how a small filter works, bit by bit",
+     "# Is the file intact, and does it keep its rate?\n"
+     "tamis verify bad.tamis",
+     "keys json key-file", 1, run_verify},
+    {"explain", LOOK, "WORD...", "draw how a small filter works, bit by bit",
      "Adds the words to a partitioned filter of --k rows of --m bits, and draws each step. --ask "
      "draws a lookup.",
-     "tamis explain --k 3 --m 5 apple pear --ask plum", "m k seed ask", 1, run_explain},
-    {"explain cost", "[FILTER]", "compute how much time a filter saves",
+     "# Draw how two words are added and a third is looked up:\n"
+     "tamis explain --k 3 --m 5 apple pear --ask plum",
+     "ask k m seed", 1, run_explain},
+    {"explain cost", LOOK, "[FILTER]", "compute how much time a filter saves",
      "Compares the time of all lookups with a filter and without one. The default numbers are an "
      "example from lectures: 102,000 pages a year, of which 2,000 are bad, a list of 5,000,000 "
      "URLs in a database, and a filter of 30 rows of 2,500,000 bits. --fpr sets another rate. If "
      "FILTER is given, its current rate and its size are used. (To add the word cost to a "
      "drawing, write: tamis explain -- cost.)",
-     "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
+     "# What does a filter save if a lookup in the database takes 20 ms?\n"
+     "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%\n"
+     "# What does this filter save?\n"
+     "tamis explain cost bad.tamis",
      "visits bad lookup confirm items fpr json", 0, run_explain_cost},
-    {"key new", "FILE", "make a secret key",
+    {"key new", SECRETS, "FILE", "make a secret key",
      "Draws 16 bytes from the system's random generator and writes them as 32 hex digits to FILE, "
      "which only its owner can read (mode 0600). Pass the file to other commands with --key-file. "
      "An existing file is never replaced, because without its key a filter can no longer be "
      "checked or added to. Prints the key's id, as 'tamis key id' does.",
-     "tamis key new guests.key", "quiet", 1, run_key_new},
-    {"key id", "FILE...", "print the ids of secret keys",
+     "# Make a secret key, and a filter with it:\n"
+     "tamis key new guests.key &&\n"
+     "tamis build --key-file guests.key -o guests.tamis users.txt",
+     "quiet", 1, run_key_new},
+    {"key id", SECRETS, "FILE...", "print the ids of secret keys",
      "The id identifies a key: it is 128 bits computed from the key, which reveal nothing about "
      "it. 'tamis info' prints the same id for a filter that was made with the key. A key file of "
      "yours that others may read is refused, as everywhere.",
-     "tamis key id secret.key", "", 1, run_key_id},
+     "# Which key is this?\n"
+     "tamis key id secret.key",
+     "", 1, run_key_id},
 #ifdef WITH_GUARD
-    {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
+    {"guard build", GUARD, "DIR LIST...", "publish lists of bad URLs in a directory",
      "Reads the lists and writes to DIR a filter and an exact store of their entries, which 'tamis "
      "guard check' and 'tamis guard serve' use. Each line of a list is a URL, a host, a line of a "
      "hosts file, ||host^ or a comment. Any other line is reported with its number and left out. "
@@ -360,20 +441,27 @@ const struct command commands[] = {
      "already, the next one is published completely or not at all, and the update that clients "
      "download is small if little has changed. Exit status 0 when a version was published, 2 on an "
      "error.",
+     "# Publish a list under the label malware, without popular URLs:\n"
      "tamis guard build guard malware=bad-urls.txt --never popular.txt",
-     "max-bytes never lenient quiet json", 2, run_guard_build},
-    {"guard check", "DIR [URL...]", "check whether URLs are listed",
+     "never max-bytes lenient quiet json", 2, run_guard_build},
+    {"guard check", GUARD, "DIR [URL...]", "check whether URLs are listed",
      "Checks the URLs, or the lines of standard input if none or - is given. Prints a verdict for "
      "each: clean, listed (with the labels) or unconfirmed, and how it was reached. Exit status 0 "
      "when a URL was listed, 1 when all were clean, 2 on an error, or if a verdict is unconfirmed "
      "or a line is not a URL.",
-     "tamis guard check guard http://evil.example/login", "quiet json", 1, run_guard_check},
-    {"guard explain", "URL [DIR]", "print the canonical form of a URL and its expressions",
+     "# Is a URL listed?\n"
+     "tamis guard check guard http://evil.example/login\n"
+     "# Check the URLs of a file, one per line:\n"
+     "tamis guard check guard - < evil.txt",
+     "quiet json", 1, run_guard_check},
+    {"guard explain", GUARD, "URL [DIR]", "print the canonical form of a URL and its expressions",
      "Expressions are the combinations of host and path under which a URL may be listed. With "
      "DIR, their hashes are printed as well, and what the filter and the store of DIR answer for "
      "each.",
-     "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "json", 1, run_guard_explain},
-    {"guard serve", "DIR", "serve a guard directory over HTTP",
+     "# Under which expressions may a URL be listed?\n"
+     "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'",
+     "json", 1, run_guard_explain},
+    {"guard serve", GUARD, "DIR", "serve a guard directory over HTTP",
      "Serves what 'tamis guard build' has published in DIR, and prints its address when it is "
      "ready:\n"
      "\n"
@@ -386,21 +474,45 @@ const struct command commands[] = {
      "\n"
      "A new version of DIR is served as soon as it is published. The server stops on SIGTERM or "
      "SIGINT, with exit status 0.",
+     "# Serve a directory at port 8080 of this machine:\n"
      "tamis guard serve guard --port 8080",
-     "port address host-name threads rate-limit connections per-address timeout cache quiet", 1,
+     "port address host-name threads rate-limit quiet | connections per-address timeout cache", 1,
      run_guard_serve},
 #endif
-    {"help", "[COMMAND | TOPIC]", "print help about a command or a topic", "",
-     "tamis help exit-status", "man completions", 0, run_help},
-    {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
+    {"help", HELP, "[COMMAND | TOPIC]", "print help about a command or a topic", "",
+     "# Print a topic:\n"
+     "tamis help exit-status\n"
+     "# Print all about a command:\n"
+     "tamis help check\n"
+     "# Install the completions for bash:\n"
+     "tamis help --completions bash > tamis.bash",
+     "man completions", 0, run_help},
+    {NULL, HELP, NULL, NULL, NULL, NULL, NULL, 0, NULL},
 };
 
 const struct group groups[] = {
-    {"key", "tamis key new my.key && tamis key id my.key"},
+    {"key",
+     "A secret key protects a filter against strangers who choose what is added or looked up: see "
+     "'tamis help keys'.",
+     "# Make a key, and print its id:\n"
+     "tamis key new my.key && tamis key id my.key"},
 #ifdef WITH_GUARD
-    {"guard", "echo evil.example > evil.txt &&\n"
-              "tamis guard build evil malware=evil.txt &&\n"
-              "tamis guard check evil http://evil.example/login"},
+    {"guard",
+     "The guard checks URLs against lists of bad ones. A filter answers first, and an exact store "
+     "confirms.",
+     "# Publish a list, and check a URL against it:\n"
+     "echo evil.example > evil.txt &&\n"
+     "tamis guard build evil malware=evil.txt &&\n"
+     "tamis guard check evil http://evil.example/login\n"
+     "# Serve it to browsers and other clients:\n"
+     "tamis guard serve evil --port 8080"},
 #endif
-    {NULL, NULL},
+    {NULL, NULL, NULL},
 };
+
+const char overview_example[] =
+    "# Make a filter of a list, and print the lines that may be on it:\n"
+    "tamis build -o seen.tamis list.txt &&\n"
+    "tamis check seen.tamis other.txt\n"
+    "# List the most frequent lines, and count the distinct ones:\n"
+    "tamis top list.txt && tamis distinct list.txt";

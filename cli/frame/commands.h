@@ -4,11 +4,21 @@
 
 #include "args.h"
 
+/* What people want to do; 'tamis help' lists the commands under these headings (task_names in
+ * help.c). */
+enum task { SEEN, OFTEN, HOW_MANY, MAKE, LOOK, EXCHANGE, SECRETS, GUARD, HELP, TASKS };
+
 struct command {
-    const char *name, *words, *summary;
-    const char *text;    /* for --help and the manual, which wrap it */
-    const char *example; /* one or more lines */
-    const char *options; /* the names of the options that it takes, separated by blanks */
+    const char *name;
+    enum task task;
+    const char *words, *summary;
+    const char *text; /* for --help and the manual, which wrap it */
+    /* Lines of the shell, each example with a line before it that begins with "# " and describes
+     * it. -h shows the first three examples. */
+    const char *example;
+    /* The names of the options that it takes, separated by blanks. A bar separates those that -h
+     * shows from the others, which only --help shows. */
+    const char *options;
     int least_words;
     int (*run)(const struct args *a); /* returns the exit status */
 };

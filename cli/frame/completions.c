@@ -32,12 +32,15 @@ static const char *values_of(const struct command *c, const char *value)
     return kinds;
 }
 
-/* Candidates for the words of a command: files, unless they are words to draw or addresses. */
+/* Candidates for the words of a command: files, unless they are words to draw, or numbers. */
 static const char *words_of(const struct command *c)
 {
     static char help[800];
     if (strcmp(c->name, "help") != 0)
-        return c->words[0] == '\0' || strncmp(c->words, "WORD", 4) == 0 ? "" : "@files";
+        return c->words[0] == '\0' || strncmp(c->words, "WORD", 4) == 0 ||
+                       strncmp(c->words, "[ITEMS", 6) == 0
+                   ? ""
+                   : "@files";
     help[0] = '\0';
     for (const struct command *each = commands; each->name != NULL; each++)
         if (strchr(each->name, ' ') == NULL) append_word(help, sizeof help, each->name);
@@ -51,7 +54,7 @@ static const char *words_of(const struct command *c)
  * inside single quotes. */
 static void print_short(const char *help, const char *special, FILE *to)
 {
-    for (; *help != '\0' && *help != ';' && strncmp(help, ". ", 2) != 0; help++) {
+    for (const char *end = help + clause_length(help); help < end; help++) {
         if (strchr(special, *help) != NULL) fputc('\\', to);
         if (*help == '\'')
             fputs("’", to);

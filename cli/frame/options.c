@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "../input/fields.h"
+#include "mistakes.h"
 #include "output.h"
 #include "suggest.h"
 
@@ -143,7 +144,8 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
 
 bool is_common(const struct option *o)
 {
-    return strcmp(o->name, "help") == 0 || strcmp(o->name, "color") == 0;
+    return strcmp(o->name, "help") == 0 || strcmp(o->name, "short-help") == 0 ||
+           strcmp(o->name, "color") == 0;
 }
 
 /* Whether a word is in a list with `mark` between. */
@@ -154,6 +156,19 @@ static bool is_listed(const char *list, char mark, const char *word)
     for (const char *p = list; *p != '\0'; p += strspn(p, marks)) {
         const size_t n = strcspn(p, marks);
         if (n == length && memcmp(p, word, length) == 0) return true;
+        p += n;
+    }
+    return false;
+}
+
+bool is_everyday(const struct command *c, const struct option *o)
+{
+    const char *bar = strchr(c->options, '|');
+    const size_t length = strlen(o->name);
+    for (const char *p = c->options; bar == NULL || p < bar; p += strspn(p, " ")) {
+        const size_t n = strcspn(p, " ");
+        if (n == 0) return false;
+        if (n == length && memcmp(p, o->name, n) == 0) return true;
         p += n;
     }
     return false;
@@ -170,7 +185,7 @@ const struct option *option_of(const struct command *c, size_t i)
     return &options[i];
 }
 
-static const struct option *find_option(const struct command *c, const char *name, size_t length)
+const struct option *find_option(const struct command *c, const char *name, size_t length)
 {
     for (size_t i = 0; i < n_options; i++) {
         const struct option *o = option_of(c, i);
@@ -200,9 +215,30 @@ static bool is_refused_spelling(const struct command *c, const char *spelling)
     return false;
 }
 
+/* -3 instead of -n 3, as head accepts it. False when it is something else. */
+static bool is_head_count(const struct command *c, const char *word)
+{
+    const struct option *o = find_short(c, 'n');
+    char instead[40];
+    if (o == NULL || strcmp(o->name, "number") != 0 || word[1] == '\0' || strlen(word) > 20 ||
+        word[1 + strspn(word + 1, "0123456789")] != '\0')
+        return false;
+    snprintf(instead, sizeof instead, "-n %s", word + 1);
+    const char *line = line_with(word, instead);
+    if (line != NULL)
+        complain(NULL, "%s: %s is written %s: %s", c->name, word, instead, line);
+    else
+        complain(NULL, "%s: %s is written %s", c->name, word, instead);
+    return true;
+}
+
 static bool bad_option(const struct command *c, const char *word)
 {
-    if (is_refused_spelling(c, word)) return false;
+    if (is_refused_spelling(c, word) || is_head_count(c, word)) return false;
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        complain(NULL, "%s: unknown option '%s'; did you mean 'tamis --version'?", c->name, word);
+        return false;
+    }
     struct guess g = {.word = word + 2, .length = strcspn(word, "=")};
     g.length =
         g.length > 2 && word[1] == '-' ? g.length - 2 : 0; /* letters are too short to guess */
@@ -265,8 +301,9 @@ static bool parse_option(int argc, char **argv, int *i, struct args *a)
 
 int complain_usage(const struct command *c)
 {
-    return complain(NULL, "%s: usage: tamis %s [OPTION...]%s%s", c->name, c->name,
-                    c->words[0] != '\0' ? " " : "", c->words);
+    return complain(NULL, "%s: usage: tamis %s [OPTION...]%s%s; see 'tamis %s %s'", c->name,
+                    c->name, c->words[0] != '\0' ? " " : "", c->words, c->name,
+                    find_short(c, 'h') != NULL ? "-h" : "--short-help");
 }
 
 bool parse_args(int argc, char **argv, struct args *a)
@@ -284,7 +321,7 @@ bool parse_args(int argc, char **argv, struct args *a)
         else if (!parse_option(argc, argv, &i, a))
             return false;
     }
-    if (a->help || a->n_words >= command->least_words) return true;
+    if (a->help || a->short_help || a->n_words >= command->least_words) return true;
     complain_usage(command);
     return false;
 }

@@ -5,7 +5,9 @@
 const struct topic topics[] = {
     {"kinds", "the kinds of filters and sketches, and what each is for",
      "A filter holds a set. The number is the bits per item at a false-positive rate of 1 %. No "
-     "structure can have fewer than 6.64.\n"
+     "structure can have fewer than 6.64. A \"no\" is always right, except from filters of kind "
+     "pair "
+     "or private, which can miss members.\n"
      "\n"
      "  blocked      10.1  one cache line for each key: the fastest (default)\n"
      "  bloom         9.6  the classic: k bits anywhere in m\n"
@@ -40,6 +42,7 @@ const struct topic topics[] = {
      "other sketches, you choose the size ('tamis count --bytes'); for count-min and count-sketch "
      "you can choose the error "
      "instead (--error, --delta). 'tamis info' reports how accurate a sketch is.",
+     "# Compare the sizes of all kinds of filters:\n"
      "tamis plan --items 1M --fpr 1%"},
     {"numbers", "how numbers, sizes, rates and times are written",
      "  counts    1000000, 1e6, 1M; k, M, G, T are thousands, Ki, Mi, Gi, Ti 1024s;\n"
@@ -49,6 +52,7 @@ const struct topic topics[] = {
      "  times     0.5, 0.5s, 500ms, 20us, 90ns; 5m, 1h, 1d: minutes, hours, days\n"
      "            ('uniq --window' takes counts and times: there 5m is five minutes)\n"
      "  seeds     decimal, or hexadecimal after 0x; below 2^64",
+     "# How many lines fit into 2 MiB at a rate of 1 in 1,000?\n"
      "tamis plan --fpr 1/1000 --bytes 2MiB"},
     {"keys", "what a key is, and how secret keys protect a filter",
      "A key is a line without its newline: any bytes, any length. With -z, lines end with a NUL "
@@ -64,6 +68,7 @@ const struct topic topics[] = {
      "info' print the id. As with ssh, a key file of yours that others may read is refused: "
      "protect it with chmod 600. Secret keys never appear in core dumps, in messages or in "
      "--json.",
+     "# Make a secret key, and a filter with it:\n"
      "tamis key new my.key &&\n"
      "tamis build --key-file my.key -o guests.tamis users.txt"},
     {"input", "files, standard input, compressed input, fields, and options",
@@ -86,6 +91,7 @@ const struct topic topics[] = {
      "in CSV, have no special meaning. Lines with fewer fields are skipped, and so are lines whose "
      "--weight-field is neither a whole number nor -. Their number is printed on standard error; "
      "the exit status does not change.",
+     "# Count the lines that are not in a filter, with two joined options:\n"
      "tamis check -vc bad.tamis access-urls.txt"},
     {"formats", "the files that are read and written, and --json",
      "A filter is one file: little-endian, versioned and checksummed, with the same bytes on every "
@@ -99,6 +105,7 @@ const struct topic topics[] = {
      "character with that byte's number. url and url_hex of 'guard check', and group and group_hex "
      "of "
      "'distinct --by', follow the same rule.",
+     "# Print the facts about a filter as JSON:\n"
      "tamis info --json bad.tamis"},
     {"exit-status", "what 0, 1 and 2 mean",
      "  0  a line was selected, or the work was done\n"
@@ -120,6 +127,7 @@ const struct topic topics[] = {
      "SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it, and no file is left half written; a "
      "signal that arrives while a file is being saved takes effect afterwards. 'uniq --state' "
      "saves what it has read before it ends.",
+     "# Use the exit status:\n"
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
     {"redis", "sets at redis:// addresses, on one server or a cluster",
      "In place of a filter, redis://[[USER:]PASSWORD@]HOST[:PORT]/NAME names a set or a sketch at "
@@ -142,6 +150,7 @@ const struct topic topics[] = {
      "\n"
      "Everybody who can list processes sees a password in an address; REDISCLI_AUTH is safer. "
      "There is no TLS: use stunnel. Making a set requires the permission for EVAL.",
+     "# Make a set at a server:\n"
      "tamis build --items 1M -o redis://localhost:7001/bad bad-urls.txt"},
     {"environment", "the environment variables that are read",
      "  NO_COLOR                 if set, no colours unless --color is given\n"
@@ -153,6 +162,7 @@ const struct topic topics[] = {
      "  TMPDIR                   directory for the temporary file of 'build --memory',\n"
      "                           unless --temp is given (default /tmp)\n"
      "  REDISCLI_AUTH            password for redis:// addresses that have none",
+     "# Draw a wider picture:\n"
      "COLUMNS=100 tamis plan --items 1M --fpr 1% --plot"},
     {NULL, NULL, NULL, NULL},
 };

@@ -1,5 +1,6 @@
-"""--help and 'tamis help TOPIC': lines fit, --help, the manual page and the completions have the
-same text, and no text is about another command."""
+"""-h, --help and 'tamis help TOPIC': lines fit, -h fits one screen, every page has examples, every
+option is in a section, --help, the manual page and the completions have the same text, and no text
+is about another command."""
 import os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
@@ -34,6 +35,12 @@ PAGES = [["--help"]] + [[*command, "--help"]
                         for command in COMMANDS] + [["help", topic] for topic in TOPICS]
 GROUPS = sorted({command[0] for command in COMMANDS if len(command) > 1} - {"explain"})
 PAGES += [["help", group] for group in GROUPS]
+SHORT = [[*command, "--short-help" if command == ["check"] else "-h"] for command in COMMANDS]
+PAGES += [["-h"]] + SHORT
+SECTIONS = ["Input", "Filter or sketch", "Lookups", "Output", "Threads and memory",
+            "Details of the filter or sketch", "Filters of other programs",
+            "Sets at redis:// addresses", "Server", "Other"]
+EXAMPLES = r"\nExamples:\n(?:  \S.*[:?]\n(?:    .*\n)+)+"
 
 
 def lines_fit():
@@ -51,12 +58,82 @@ def every_page_has_an_example():
     examples."""
     for page in PAGES + [[group, "--help"] for group in GROUPS]:
         text = told(*page)
-        assert re.search(r"\nExample:\n(  .*\n)*  .*tamis ", text), (page, text)
+        found = re.search(EXAMPLES, text)
+        assert page == ["-h"] or (found and "tamis " in found[0]), (page, text)
     for group in GROUPS:
         done = subprocess.run([TAMIS, group], capture_output=True, text=True, env=HERE)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told(group, "--help")), \
             (group, done)
         assert told("help", group) == told(group, "--help")
+
+
+def short_help_fits_one_screen():
+    """24 lines of 80 columns; lines_fit checks the columns. What it shows is a part of --help."""
+    for page in SHORT:
+        text = told(*page)
+        assert text.count("\n") <= 24, (page, text)
+        whole = told(*page[:-1], "--help")
+        assert text.startswith(whole.split("\n")[0] + "\n"), page
+        assert whole.split("\n")[2] == text.split("\n")[1], page
+        assert re.search(EXAMPLES, text)[0].rstrip() in whole, page
+        named = re.findall(r"^  (?:-.,|   ) (--[a-z0-9-]+)", text, re.M)
+        assert len(named) == len(set(named)), (page, named)
+        assert set(named) <= set(re.findall(r"^  (?:-.,|   ) (--[a-z0-9-]+)", whole, re.M)), page
+        assert text.endswith("explains more.\n") or text.endswith(", with all options.\n"), page
+        assert ("with all options" in text) == (
+            len(named) < len(set(re.findall(r"^  (?:-.,|   ) (--[a-z0-9-]+)", whole, re.M))) - 3), \
+            page
+
+
+def first_steps_are_few():
+    """'tamis' alone, which is an error, prints what 'tamis -h' prints."""
+    done = subprocess.run([TAMIS], capture_output=True, text=True, env=HERE)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told("-h")), done
+    assert done.stderr.count("\n") <= 20, done.stderr
+    steps = re.findall(r"^  tamis ([a-z]+)", done.stderr, re.M)
+    assert steps == ["build", "check", "uniq", "top", "distinct"], steps
+    overview = told("help")
+    assert overview == told("--help")
+    for heading in re.findall(r"^[A-Z].*\?$", done.stderr, re.M):
+        assert f"\n{heading}\n" in overview, heading
+    assert overview.count("\n") <= 90, overview.count("\n")
+
+
+def without_arguments():
+    """A command that needs arguments and has none prints its short help, as an error."""
+    printed = 0
+    for page in SHORT:
+        if re.match(r"Usage: tamis [a-z ]+ \[OPTION\.\.\.\](?: \[[A-Z].*| -o OUT.*)?\n", told(*page)):
+            continue
+        command = page[:-1]
+        done = subprocess.run([TAMIS, *command], capture_output=True, text=True, env=HERE,
+                              stdin=subprocess.DEVNULL)
+        assert (done.returncode, done.stdout) == (2, ""), (command, done)
+        assert done.stderr in (told(*page), told(*command, "--help")), (command, done.stderr)
+        printed += 1
+    assert printed > 10, printed
+
+
+def every_option_is_in_a_section():
+    """The sections are in one order, which the manual page has as well."""
+    manual = re.sub(r"\\(.)", r"\1", told("help", "--man"))
+    for command in COMMANDS:
+        text = told(*command, "--help")
+        headings = re.findall(r"^([A-Z][a-z:/ ]+):$", text, re.M)
+        assert headings[0] == "Examples", (command, headings)
+        at = [SECTIONS.index(heading) for heading in headings[1:]]
+        assert at == sorted(set(at)), (command, headings)
+        options = re.findall(r"^  (?:-.,|   ) --[a-z0-9-]+", text, re.M)
+        rest = text.split(f"\n{headings[1]}:\n")
+        assert len(rest) == 2, command
+        assert len(re.findall(r"^  (?:-.,|   ) --[a-z0-9-]+", rest[1], re.M)) == len(options), \
+            command
+        section = manual.split(f"\n.SS {' '.join(command)}\n")[1].split("\n.S")[0]
+        in_manual = re.findall(r"^fI([A-Z][a-z:/ ]+)fR$", section, re.M)
+        assert in_manual == [heading for heading in headings[1:] if heading != "Other"], \
+            (command, in_manual, headings)
+        # Every paragraph of options has a heading.
+        assert not re.search(r"\n\n  (?:-.,|   ) --", text), command
 
 
 def blanks_removed(text):
@@ -71,11 +148,11 @@ def terminals_have_their_width():
             shown = on_terminal(columns, *page, **environment)
             assert blanks_removed(shown) == plain, (page, columns, shown, plain)
             # Usage, examples and tables are as they are.
-            flowing = re.sub(r"Example:\n.*", "", shown, flags=re.S) if page[0] != "help" else ""
+            flowing = re.sub(EXAMPLES, "\n", shown) if page[0] != "help" else ""
             assert all(len(line) <= most for line in flowing.split("\n")), (page, columns)
     widest = max(len(line) for line in on_terminal(200, "build", "--help").split("\n"))
     assert 90 < widest <= 100, widest
-    narrow = on_terminal(40, "build", "--help").split("Options:")[1].split("Example:")[0]
+    narrow = on_terminal(40, "build", "--help").split("Filter or sketch:")[1]
     assert max(map(len, narrow.split("\n"))) <= 40 and "\n      expected number of" in narrow, \
         narrow
 
@@ -98,8 +175,8 @@ OWN = [("add timeout", "TIME", "redis://", "client"),
        ("guard build never", "FILE", "URLs", "exact"), ("build never", "FILE", "exact", "URLs"),
        ("rotate wait", "N", "replicas", "added"), ("add wait", "N", "added", "done"),
        ("build kind", "KIND", "ribbon", "tally"), ("plan kind", "KIND", "default: all", "tally"),
-       ("uniq kind", "KIND", "growing (default)", "ribbon"),
-       ("count kind", "KIND", "tally (default)", "blocked"),
+       ("uniq kind", "KIND", "default: growing", "ribbon"),
+       ("count kind", "KIND", "default: tally", "blocked"),
        ("build memory", "SIZE", "temporary file", "--confirm"),
        ("check memory", "SIZE", "--confirm", "ribbon"),
        ("distinct memory", "SIZE", "groups", "ribbon"),
@@ -122,7 +199,7 @@ def texts_are_of_the_command():
         assert got == value and has in text and has_not not in text, (words, got, text)
         section = blanks_removed(manual.split(f"\n.SS {' '.join(command)}\n")[1].split("\n.S")[0])
         assert f"--{name} {value} {text}" in section, (words, section)
-        first = re.split(r";|\. ", text)[0]
+        first = re.match(r"(?:\([^)]*\)|\.(?! )|[^.;(])*", text)[0]
         part = zsh.split(f"    '{' '.join(command)}')\n")[1].split(";;")[0].replace(
             "\\", "").replace("’", "'")
         assert f"--{name}=[{first}]:{value}:" in part \
@@ -162,7 +239,8 @@ def kinds_are_those_that_the_command_takes():
             assert named or kind.encode() in done.stderr, (command, kind, done.stderr)
 
 
-tests = [lines_fit, every_page_has_an_example, terminals_have_their_width, texts_are_of_the_command,
+tests = [lines_fit, every_page_has_an_example, short_help_fits_one_screen, first_steps_are_few,
+         without_arguments, every_option_is_in_a_section, terminals_have_their_width, texts_are_of_the_command,
          values_are_offered,
          kinds_are_those_that_the_command_takes]
 for test in tests:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """The tables of cli/frame (option_table.c, commands.c, own_options.c) agree with each other: every
-option that a command names exists, what a command redefines is an option that it takes, and 'tamis help kinds'
-lists every kind of the header. A letter has one meaning in all commands, except where a command
-follows the tool that it imitates; the table of CONTRIBUTING.md lists the letters. A spelling of an
-earlier version is an error that names the one to use."""
+option that a command names exists, what a command redefines is an option that it takes, and 'tamis
+help kinds' lists every kind of the header. A letter has one meaning in all commands, except where a
+command follows the tool that it imitates; the table of CONTRIBUTING.md lists the letters. A
+spelling of an earlier version is an error that names the one to use."""
 import os
 import re
 import subprocess
@@ -17,15 +17,17 @@ own, _, refused = own.partition("refused_options[] = {")
 own = re.sub(r"/\*.*?\*/", "", own)
 options = dict((name, letter) for letter, name in
                re.findall(r"\{(0|'.'), \"([a-z0-9-]+)\",", common))
-commands = re.findall(r'"([a-z0-9 -]*)",\s*\d,\s*run_(\w+)\}', source)
+commands = [(words.replace(" |", ""), command) for words, command in
+            re.findall(r'"([a-z0-9 |-]*)",\s*\d,\s*run_(\w+)\}', source)]
 assert len(options) > 20 and len(commands) > 10, "the tables are written otherwise now"
+COMMON = ["short-help", "help", "color"]
 taken = {command: words.split() for words, command in commands}
 owned = re.findall(r'\{"([a-z, ]+)",\s*\{(0|\'.\'), "([a-z0-9-]+)",', own.split("n_own_options")[0])
 assert len(owned) > 15, owned
 pairs = [(command, name) for names, letter, name in owned for command in names.split(",")]
 assert len(pairs) == len(set(pairs)), "two texts of one option for one command"
 for command, name in pairs:
-    assert name in taken[command.replace(" ", "_")] + ["help", "color"], \
+    assert name in taken[command.replace(" ", "_")] + COMMON, \
         f"{command} does not take {name}"
 for names, letter, name in owned:
     assert letter in ("0", options[name]), f"{names}: another letter for {name}"
@@ -35,7 +37,7 @@ own_letters = {(command.replace(" ", "_"), name): letter
                for names, letter, name in owned for command in names.split(",")}
 named, letters = set(), {}
 for words, command in commands:
-    for name in words.split() + ["help", "color"]:
+    for name in words.split() + COMMON:
         assert name in options, f"{command}: no option is named {name}"
         named.add(name)
         letter = own_letters.get((command, name), options[name]).strip("'")

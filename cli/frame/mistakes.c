@@ -1,0 +1,399 @@
+#include "mistakes.h"
+
+#include "../filters/filter.h"
+#include "options.h"
+#include "output.h"
+#include "suggest.h"
+
+#include <tamis/foreign.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- Commands to paste ------------------------------------------------------------------------ */
+
+/* A command that does not fit is not printed: complain would cut it, and half a command is worse
+ * than none. */
+enum { LONGEST_LINE = 700, LONGEST_PATH = 300 };
+
+static struct {
+    int argc;
+    char **argv;
+} typed;
+
+void remember_line(int argc, char **argv)
+{
+    const size_t bytes = ((size_t)argc + 1) * sizeof *argv;
+    typed.argv = malloc(bytes);
+    typed.argc = typed.argv != NULL ? argc : 0;
+    if (typed.argv != NULL) memcpy(typed.argv, argv, bytes);
+}
+
+void forget_line(void)
+{
+    free(typed.argv);
+    typed.argv = NULL;
+    typed.argc = 0;
+}
+
+bool quote_word(const char *word, char *out, size_t size)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-./:@%+,=";
+    const bool quoted = word[0] == '\0' || word[strspn(word, plain)] != '\0';
+    size_t n = 0;
+    for (const char *p = word; *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) return false;
+        n += *p == '\'' ? 4 : 1;
+    }
+    if (n + (quoted ? 2 : 0) >= size) return false;
+    if (quoted) *out++ = '\'';
+    for (const char *p = word; *p != '\0'; p++) {
+        if (*p == '\'') out = stpcpy(out, "'\\'");
+        *out++ = *p;
+    }
+    if (quoted) *out++ = '\'';
+    *out = '\0';
+    return true;
+}
+
+struct line {
+    char text[LONGEST_LINE];
+    bool whole; /* nothing is missing */
+};
+
+static void append(struct line *l, const char *text)
+{
+    const size_t used = strlen(l->text);
+    if (used + strlen(text) + 2 > sizeof l->text) l->whole = false;
+    if (l->whole)
+        snprintf(l->text + used, sizeof l->text - used, "%s%s", used > 0 ? " " : "", text);
+}
+
+static void append_word(struct line *l, const char *word)
+{
+    char quoted[LONGEST_LINE];
+    if (quote_word(word, quoted, sizeof quoted))
+        append(l, quoted);
+    else
+        l->whole = false;
+}
+
+/* A file whose name begins with a minus would be an option. */
+static void append_file(struct line *l, const char *path)
+{
+    char here[LONGEST_PATH];
+    const bool option = path[0] == '-' && path[1] != '\0';
+    const int n = snprintf(here, sizeof here, "./%s", option ? path : "");
+    if (n < 0 || (size_t)n >= sizeof here) l->whole = false;
+    append_word(l, option ? here : path);
+}
+
+static struct line new_line(const char *begin)
+{
+    struct line l = {.whole = true};
+    if (begin[0] != '\0') append(&l, begin);
+    return l;
+}
+
+const char *line_with(const char *old, const char *new)
+{
+    static struct line l;
+    l = new_line("tamis");
+    for (int i = 1; i < typed.argc; i++)
+        if (typed.argv[i] == old)
+            append(&l, new);
+        else
+            append_word(&l, typed.argv[i]);
+    return typed.argc > 0 && l.whole ? l.text : NULL;
+}
+
+/* The command line with two files exchanged. */
+static struct line line_swapped(const char *a, const char *b)
+{
+    struct line l = new_line("tamis");
+    for (int i = 1; i < typed.argc; i++)
+        if (typed.argv[i] == a || typed.argv[i] == b)
+            append_file(&l, typed.argv[i] == a ? b : a);
+        else
+            append_word(&l, typed.argv[i]);
+    l.whole = l.whole && typed.argc > 0;
+    return l;
+}
+
+/* Prints what is wrong, and the command to paste if there is one. Returns false. */
+static bool refuse(const char *about, const char *reason, const char *offer, const struct line *l)
+{
+    if (l->whole)
+        complain(about, "%s; %s: %s", reason, offer, l->text);
+    else
+        complain(about, "%s", reason);
+    return false;
+}
+
+/* --- Commands of other programs --------------------------------------------------------------- */
+
+const char *command_called(const char *name)
+{
+    static const struct {
+        const char *command, *others; /* separated by blanks on both sides */
+    } known[] = {
+        {"build", " create make new init generate bf.reserve bf.add bf.madd construct "},
+        {"check", " contains query test exists lookup search find grep match has ask member "
+                  "bf.exists bf.mexists filter "},
+        {"info", " stats stat status describe show inspect print ls list bf.info head file "},
+        {"add", " insert append update put push load bf.insert "},
+        {"remove", " delete del rm erase discard cf.del "},
+        {"uniq", " unique dedup dedupe deduplicate "},
+        {"top", " topk top-k heavy heavy-hitters frequent topk.list "},
+        {"freq", " frequency estimate occurrences cms.query "},
+        {"count", " sketch tally count-min cms cms.incrby "},
+        {"distinct", " cardinality hll hyperloglog pfcount pfadd nunique wc "},
+        {"plan", " size capacity calc calculate params "},
+        {"merge", " union join or combine pfmerge cms.merge "},
+        {"compare", " intersect intersection jaccard overlap similarity and "},
+        {"convert", " import export "},
+        {"compact", " rebuild vacuum shrink "},
+        {"pack", " compress zip "},
+        {"unpack", " decompress unzip "},
+        {"release", " publish privatize "},
+        {"verify", " validate fsck checksum integrity "},
+        {"explain", " demo draw visualize "},
+        {"key new", " keygen genkey "},
+        {"--version", " version "},
+        {"help", " usage man commands "},
+    };
+    char padded[40];
+    snprintf(padded, sizeof padded, " %s ", name);
+    if (strlen(name) + 3 > sizeof padded || strchr(name, ' ') != NULL) return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcasestr(known[i].others, padded) != NULL) return known[i].command;
+    return NULL;
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+static bool is_ours(const char *path)
+{
+    return is_image_file(path) || is_packed_file(path);
+}
+
+/* Whether a regular file can be read and is certainly not a filter, of Tamis or of another
+ * program. */
+static bool is_no_filter(const char *path)
+{
+    uint8_t begin[128];
+    struct stat st;
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const ssize_t n = read(fd, begin, sizeof begin);
+    close(fd);
+    const bool gzip = n > 1 && begin[0] == 0x1f && begin[1] == 0x8b; /* may hold a filter */
+    return n >= 0 && !gzip && !is_ours(path) &&
+           tamis_foreign_detect(begin, (size_t)n) == TAMIS_FOREIGN_AUTO;
+}
+
+/* The index of the first word that is a file of lines or an item; -1: the command has none. */
+static int first_line_word(const struct args *a)
+{
+    const char *words = a->command->words;
+    const bool after_filter = strncmp(words, "FILTER [FILE", 12) == 0 || words[0] == '{' ||
+                              strncmp(words, "SKETCH [ITEM", 12) == 0;
+    if (after_filter) return words[0] == '{' && a->check.patterns.n > 0 ? 0 : 1;
+    return strstr(words, "[FILE...") != NULL ? 0 : -1;
+}
+
+static bool in_order(const struct args *a)
+{
+    if (first_line_word(a) != 1 || a->foreign.from != NULL || !is_no_filter(a->words[0]))
+        return true;
+    for (int i = 1; i < a->n_words; i++) {
+        if (!is_ours(a->words[i])) continue;
+        const struct line l = line_swapped(a->words[0], a->words[i]);
+        return refuse(a->words[0], "is not a filter", "did you mean", &l);
+    }
+    return true;
+}
+
+/* The command that does with filters what this one does with lines. */
+static struct line line_for_filters(const struct args *a, const char *path)
+{
+    const char *name = a->command->name;
+    int filters = 0;
+    for (int i = 0; i < a->n_words; i++) filters += is_ours(a->words[i]);
+    const bool all = filters == a->n_words && filters > 1;
+    if (all && filters == 2 && strcmp(name, "check") == 0) {
+        struct line l = new_line("tamis compare");
+        append_file(&l, a->words[0]);
+        append_file(&l, a->words[1]);
+        return l;
+    }
+    if (all &&
+        (strcmp(name, "add") == 0 || strcmp(name, "build") == 0 || strcmp(name, "count") == 0)) {
+        struct line l = new_line("tamis merge -o");
+        append_file(&l, a->output.path != NULL ? a->output.path : "merged.tamis");
+        for (int i = 0; i < a->n_words; i++) append_file(&l, a->words[i]);
+        return l;
+    }
+    struct line l =
+        new_line(is_packed_file(path) ? "tamis unpack -o unpacked.tamis" : "tamis info");
+    append_file(&l, path);
+    return l;
+}
+
+/* Lines of a filter would be its bytes, and the result would be meaningless. */
+static bool are_lines(const struct args *a)
+{
+    const int first = first_line_word(a);
+    const bool takes_sketches = strstr(a->command->words, "| SKETCH") != NULL;
+    const bool takes_items = strstr(a->command->words, "[ITEM") != NULL;
+    for (int i = first; i >= 0 && i < a->n_words && !a->lines.raw; i++) {
+        if (takes_sketches || takes_items || !is_ours(a->words[i])) continue;
+        const struct line l = line_for_filters(a, a->words[i]);
+        return refuse(
+            a->words[i],
+            "is a filter or a sketch, not a file of lines; --raw would take its bytes for "
+            "lines",
+            "did you mean", &l);
+    }
+    return true;
+}
+
+/* A name for the output in the current folder: that of the first word up to its first dot, and an
+ * ending that shows what the command makes. */
+static void name_output(const struct args *a, char *out, size_t size)
+{
+    static const struct {
+        const char *command, *ending;
+    } endings[] = {{"count", "-counts.tamis"}, {"pack", ".packed"}, {"release", ".private"}};
+    const char *ending = ".tamis", *stem = "out";
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(a->command->name, endings[i].command) == 0) ending = endings[i].ending;
+    if (strcmp(a->command->name, "merge") == 0)
+        stem = "merged";
+    else if (a->n_words > 0 && strcmp(a->words[0], "-") != 0) {
+        const char *slash = strrchr(a->words[0], '/');
+        stem = slash != NULL && slash[1] != '\0' ? slash + 1 : a->words[0];
+    }
+    const size_t length = stem[0] != '\0' ? 1 + strcspn(stem + 1, ".") : 0;
+    if (a->foreign.to != NULL) /* convert to bloom, build for another program */
+        snprintf(out, size, "%.*s.%s", (int)length, stem, a->foreign.to);
+    else
+        snprintf(out, size, "%.*s%s", (int)length, stem, ending);
+}
+
+static bool has_output(const struct args *a)
+{
+    char name[LONGEST_PATH], reason[100];
+    if (a->output.path != NULL || strstr(a->command->words, "-o OUT") == NULL) return true;
+    struct line l = new_line("tamis");
+    append(&l, a->command->name);
+    append(&l, "-o");
+    name_output(a, name, sizeof name);
+    append_file(&l, name);
+    const int words = 2 + (strchr(a->command->name, ' ') != NULL);
+    for (int i = words; i < typed.argc; i++) append_word(&l, typed.argv[i]);
+    snprintf(reason, sizeof reason, "%s: give the output file with -o FILE", a->command->name);
+    return refuse(NULL, reason, "for example", &l);
+}
+
+bool check_words(const struct args *a)
+{
+    return in_order(a) && are_lines(a) && has_output(a);
+}
+
+/* --- Files that do not exist ------------------------------------------------------------------ */
+
+static bool is_missing(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && strncmp(path, "redis://", 8) != 0 && stat(path, &st) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* A file beside `path` with almost the same name, of the kind that the command needs there. */
+static bool find_near(const char *path, bool filter, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
+    char dir[LONGEST_PATH];
+    snprintf(dir, sizeof dir, "%.*s", folder, path);
+    if ((size_t)folder >= sizeof dir) return false;
+    DIR *d = opendir(folder > 0 ? dir : ".");
+    bool found = false;
+    struct guess g = {.word = name, .length = strlen(name)};
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        const char *before = g.best;
+        const size_t distance = g.distance;
+        struct stat st;
+        char full[2 * LONGEST_PATH];
+        consider(&g, e->d_name);
+        if (g.best == before && g.distance == distance) continue;
+        snprintf(full, sizeof full, "%s%s", dir, e->d_name);
+        const bool wanted = g.distance <= 2 && 3 * g.distance <= strcspn(name, ".") &&
+                            stat(full, &st) == 0 && S_ISREG(st.st_mode) && is_ours(full) == filter;
+        g.best = wanted ? "found" : before; /* the name of an entry does not last */
+        g.distance = wanted ? g.distance : distance;
+        if (wanted) found = (size_t)snprintf(out, size, "%s", full) < size;
+    }
+    if (d != NULL) closedir(d);
+    return found;
+}
+
+/* Whether this looks like a line and not like the name of a file. */
+static bool looks_like_line(const char *word)
+{
+    return strstr(word, "://") != NULL || strpbrk(word, "./") == NULL;
+}
+
+/* "printf '%s\n' WORD | tamis check FILTER": how to give a line and not a file. */
+static void hint_at_line(const struct args *a, const char *word)
+{
+    struct line l = new_line("printf '%s\\n'");
+    append_word(&l, word);
+    append(&l, "|");
+    append(&l, "tamis");
+    for (int i = 1; i < typed.argc; i++)
+        if (typed.argv[i] != word) append_word(&l, typed.argv[i]);
+    if (l.whole && typed.argc > 0 && a->n_words == 2)
+        complain(NULL, "%s: arguments are files of lines; to give a line: %s", a->command->name,
+                 l.text);
+}
+
+static void hint_at_new_filter(const struct args *a)
+{
+    struct line l = new_line("tamis build -o");
+    append_file(&l, a->words[0]);
+    for (int i = 1; i < a->n_words; i++) append_file(&l, a->words[i]);
+    if (l.whole) complain(NULL, "add: to make the filter: %s", l.text);
+}
+
+void hint_at_missing_file(const struct args *a)
+{
+    char near[2 * LONGEST_PATH], quoted[LONGEST_LINE];
+    const int first = first_line_word(a);
+    const bool items = strstr(a->command->words, "[ITEM") != NULL;
+    const bool filters = strncmp(a->command->words, "FILTER", 6) == 0 || first == 1;
+    if (first < 0 && !filters) return;
+    for (int i = 0; i < (items ? 1 : a->n_words); i++) {
+        const char *word = a->words[i];
+        const bool filter = filters && (first < 0 || i < first);
+        if (!is_missing(word)) continue;
+        if (find_near(word, filter, near, sizeof near) && quote_word(near, quoted, sizeof quoted)) {
+            const char *line = line_with(word, quoted);
+            if (line != NULL) complain(NULL, "did you mean: %s", line);
+        } else if (!filter && first == 1 && looks_like_line(word)) {
+            hint_at_line(a, word);
+        } else if (filter && strcmp(a->command->name, "add") == 0) {
+            hint_at_new_filter(a);
+        }
+        return;
+    }
+}
