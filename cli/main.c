@@ -157,6 +157,7 @@ static int run_command(struct args *a)
     const int status = read_key(&a->key) ? a->command->run(a) : EXIT_ERROR;
     forget_key(&a->key);
     if (status == EXIT_ERROR) hint_at_missing_file(a);
+    if (status == EXIT_NONE) hint_at_file_as_item(a);
     return status;
 }
 
@@ -197,7 +198,7 @@ int main(int argc, char **argv)
     const struct command *c = find_command(name);
     if (c == NULL && argc > 2 && is_group(name) && is_one_of(argv[2], "--help", "-h"))
         return help_about(1, argv + 1);
-    if (c == NULL) return unknown_command(name, false);
+    if (c == NULL) return is_filter_as_command(argv[1]) ? EXIT_ERROR : unknown_command(name, false);
     remember_line(argc, argv);
     const int status = parse_and_run(argc - 1 - words, argv + 1 + words, c);
     forget_line();

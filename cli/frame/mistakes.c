@@ -177,11 +177,28 @@ const char *command_called(const char *name)
     return NULL;
 }
 
+bool is_filter_as_command(const char *word)
+{
+    if (!is_image_file(word)) return false;
+    struct line l = new_line("tamis info");
+    append_file(&l, word);
+    if (!l.whole) return false;
+    complain(NULL, "there is no command '%s', but it is a filter; did you mean: %s", word, l.text);
+    return true;
+}
+
 /* --- Words ------------------------------------------------------------------------------------ */
 
 static bool is_ours(const char *path)
 {
     return is_image_file(path) || is_packed_file(path);
+}
+
+static bool is_missing(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && strncmp(path, "redis://", 8) != 0 && stat(path, &st) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR);
 }
 
 /* Whether a regular file can be read and is certainly not a filter, of Tamis or of another
@@ -210,14 +227,35 @@ static int first_line_word(const struct args *a)
     return strstr(words, "[FILE...") != NULL ? 0 : -1;
 }
 
+static bool takes_items(const struct command *c)
+{
+    return strstr(c->words, "[ITEM") != NULL;
+}
+
+/* The command line that looks up the lines of a file, where items are expected. */
+static struct line line_of_lookups(const char *sketch, const char *file)
+{
+    struct line l = new_line("tamis");
+    for (int i = 1; i < typed.argc; i++)
+        if (typed.argv[i] != sketch && typed.argv[i] != file) append_word(&l, typed.argv[i]);
+    append_file(&l, sketch);
+    append(&l, "- <");
+    append_file(&l, file);
+    l.whole = l.whole && typed.argc > 0;
+    return l;
+}
+
 static bool in_order(const struct args *a)
 {
     if (first_line_word(a) != 1 || a->foreign.from != NULL || !is_no_filter(a->words[0]))
         return true;
     for (int i = 1; i < a->n_words; i++) {
         if (!is_ours(a->words[i])) continue;
-        const struct line l = line_swapped(a->words[0], a->words[i]);
-        return refuse(a->words[0], "is not a filter", "did you mean", &l);
+        const bool items = takes_items(a->command);
+        const struct line l = items && a->n_words == 2 ? line_of_lookups(a->words[1], a->words[0])
+                                                       : line_swapped(a->words[0], a->words[i]);
+        return refuse(a->words[0], items ? "is not a sketch" : "is not a filter", "did you mean",
+                      &l);
     }
     return true;
 }
@@ -253,9 +291,8 @@ static bool are_lines(const struct args *a)
 {
     const int first = first_line_word(a);
     const bool takes_sketches = strstr(a->command->words, "| SKETCH") != NULL;
-    const bool takes_items = strstr(a->command->words, "[ITEM") != NULL;
     for (int i = first; i >= 0 && i < a->n_words && !a->lines.raw; i++) {
-        if (takes_sketches || takes_items || !is_ours(a->words[i])) continue;
+        if (takes_sketches || takes_items(a->command) || !is_ours(a->words[i])) continue;
         const struct line l = line_for_filters(a, a->words[i]);
         return refuse(
             a->words[i],
@@ -283,25 +320,34 @@ static void name_output(const struct args *a, char *out, size_t size)
         stem = slash != NULL && slash[1] != '\0' ? slash + 1 : a->words[0];
     }
     const size_t length = stem[0] != '\0' ? 1 + strcspn(stem + 1, ".") : 0;
-    if (a->foreign.to != NULL) /* convert to bloom, build for another program */
-        snprintf(out, size, "%.*s.%s", (int)length, stem, a->foreign.to);
-    else
-        snprintf(out, size, "%.*s%s", (int)length, stem, ending);
+    const char *dot = "";
+    if (a->foreign.to != NULL) dot = ".", ending = a->foreign.to; /* another kind or program */
+    snprintf(out, size, "%.*s%s%s", (int)length, stem, dot, ending);
+    if (!is_missing(out)) snprintf(out, size, "new-%.*s%s%s", (int)length, stem, dot, ending);
+}
+
+/* 'tamis build list.txt new.tamis', as one would write it for cp: the last word is the output. */
+static const char *last_as_output(const struct args *a)
+{
+    const char *last = a->n_words > 1 ? a->words[a->n_words - 1] : "";
+    const size_t n = strlen(last);
+    return n > 6 && strcmp(last + n - 6, ".tamis") == 0 && is_missing(last) ? last : NULL;
 }
 
 static bool has_output(const struct args *a)
 {
     char name[LONGEST_PATH], reason[100];
     if (a->output.path != NULL || strstr(a->command->words, "-o OUT") == NULL) return true;
+    const char *last = last_as_output(a);
     struct line l = new_line("tamis");
     append(&l, a->command->name);
     append(&l, "-o");
     name_output(a, name, sizeof name);
-    append_file(&l, name);
-    const int words = 2 + (strchr(a->command->name, ' ') != NULL);
-    for (int i = words; i < typed.argc; i++) append_word(&l, typed.argv[i]);
+    append_file(&l, last != NULL ? last : name);
+    for (int i = 2; i < typed.argc; i++)
+        if (typed.argv[i] != last) append_word(&l, typed.argv[i]);
     snprintf(reason, sizeof reason, "%s: give the output file with -o FILE", a->command->name);
-    return refuse(NULL, reason, "for example", &l);
+    return refuse(NULL, reason, last != NULL ? "did you mean" : "for example", &l);
 }
 
 bool check_words(const struct args *a)
@@ -310,13 +356,6 @@ bool check_words(const struct args *a)
 }
 
 /* --- Files that do not exist ------------------------------------------------------------------ */
-
-static bool is_missing(const char *path)
-{
-    struct stat st;
-    return strcmp(path, "-") != 0 && strncmp(path, "redis://", 8) != 0 && stat(path, &st) != 0 &&
-           (errno == ENOENT || errno == ENOTDIR);
-}
 
 /* A file beside `path` with almost the same name, of the kind that the command needs there. */
 static bool find_near(const char *path, bool filter, char *out, size_t size)
@@ -347,9 +386,13 @@ static bool find_near(const char *path, bool filter, char *out, size_t size)
     return found;
 }
 
-/* Whether this looks like a line and not like the name of a file. */
-static bool looks_like_line(const char *word)
+/* Whether the only file that is given looks like a line, and a line would make sense. */
+static bool looks_like_line(const struct args *a, const char *word)
 {
+    const char *name = a->command->name;
+    if (a->n_words != 2 ||
+        (strcmp(name, "check") != 0 && strcmp(name, "add") != 0 && strcmp(name, "remove") != 0))
+        return false;
     return strstr(word, "://") != NULL || strpbrk(word, "./") == NULL;
 }
 
@@ -362,7 +405,7 @@ static void hint_at_line(const struct args *a, const char *word)
     append(&l, "tamis");
     for (int i = 1; i < typed.argc; i++)
         if (typed.argv[i] != word) append_word(&l, typed.argv[i]);
-    if (l.whole && typed.argc > 0 && a->n_words == 2)
+    if (l.whole && typed.argc > 0)
         complain(NULL, "%s: arguments are files of lines; to give a line: %s", a->command->name,
                  l.text);
 }
@@ -379,7 +422,7 @@ void hint_at_missing_file(const struct args *a)
 {
     char near[2 * LONGEST_PATH], quoted[LONGEST_LINE];
     const int first = first_line_word(a);
-    const bool items = strstr(a->command->words, "[ITEM") != NULL;
+    const bool items = takes_items(a->command);
     const bool filters = strncmp(a->command->words, "FILTER", 6) == 0 || first == 1;
     if (first < 0 && !filters) return;
     for (int i = 0; i < (items ? 1 : a->n_words); i++) {
@@ -389,11 +432,21 @@ void hint_at_missing_file(const struct args *a)
         if (find_near(word, filter, near, sizeof near) && quote_word(near, quoted, sizeof quoted)) {
             const char *line = line_with(word, quoted);
             if (line != NULL) complain(NULL, "did you mean: %s", line);
-        } else if (!filter && first == 1 && looks_like_line(word)) {
+        } else if (!filter && first == 1 && looks_like_line(a, word)) {
             hint_at_line(a, word);
         } else if (filter && strcmp(a->command->name, "add") == 0) {
             hint_at_new_filter(a);
         }
         return;
     }
+}
+
+void hint_at_file_as_item(const struct args *a)
+{
+    if (!takes_items(a->command) || a->n_words != 2 || a->quiet || !is_no_filter(a->words[1]))
+        return;
+    const struct line l = line_of_lookups(a->words[0], a->words[1]);
+    if (l.whole)
+        complain(NULL, "%s: arguments are items; to look up the lines of a file: %s",
+                 a->command->name, l.text);
 }

@@ -14,12 +14,19 @@ void forget_line(void);
 /* The command that does what another program calls by this name, or NULL: "build" for "create". */
 const char *command_called(const char *name);
 
+/* True after a message when a filter stands in place of a command. */
+bool is_filter_as_command(const char *word);
+
 /* Before a command runs: false after a message when its words are in the wrong order, when a filter
  * is given in place of lines, or when the output is not named. */
 bool check_words(const struct args *a);
 /* After a command has failed with a message: adds what may have been meant by a file that does not
  * exist. */
 void hint_at_missing_file(const struct args *a);
+
+/* After a command has found nothing: explains how to look up the lines of a file, if a file was
+ * given in place of an item. */
+void hint_at_file_as_item(const struct args *a);
 
 /* The command line with `new` in place of the word `old`, quoted for the shell, or NULL. `new` is
  * printed as it is. In a static buffer. */

@@ -90,7 +90,7 @@ $ tamis build -o x.tamis --kind cube list
 tamis: --kind: unknown kind 'cube'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
 [2]
 $ tamis build list
-tamis: build: give the output file with -o FILE
+tamis: build: give the output file with -o FILE; for example: tamis build -o new-list.tamis list
 [2]
 $ tamis build -o
 tamis: -o requires a value: FILE

@@ -102,9 +102,8 @@ tamis: own: this filter was made from another program's hashes, so lines cannot 
 [2]
 
 # Arguments.
-$ tamis check
-tamis: check: usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]
-[2]
+$ tamis check 2>&1 | head -n 1
+Usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]
 $ tamis check --inverted fruit.tamis
 tamis: check: unknown option '--inverted'; did you mean '--invert'?
 [2]

@@ -125,10 +125,10 @@ $ tamis compare redis://localhost/set a.tamis
 tamis: compare works on files, not on sets at redis:// addresses
 [2]
 $ tamis compare a.tamis
-tamis: compare: usage: tamis compare [OPTION...] FILTER FILTER
+tamis: compare: usage: tamis compare [OPTION...] FILTER FILTER; see 'tamis compare -h'
 [2]
 $ tamis compare a.tamis b.tamis c.tamis
-tamis: compare: usage: tamis compare [OPTION...] FILTER FILTER
+tamis: compare: usage: tamis compare [OPTION...] FILTER FILTER; see 'tamis compare -h'
 [2]
 $ tamis compare a.tamis b.tamis > /dev/full
 tamis: standard output: cannot write: No space left on device

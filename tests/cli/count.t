@@ -29,7 +29,7 @@ $ tamis count -f -o s.tamis /dev/null && tamis freq s.tamis a
 [1]
 $ tamis count -o - list > out.tamis; tamis count -f -o s.tamis list; cmp out.tamis s.tamis
 $ tamis count list
-tamis: count: give the output file with -o FILE
+tamis: count: give the output file with -o FILE; for example: tamis count -o list-counts.tamis list
 [2]
 $ tamis count -o x.tamis no-such-file; ls x.tamis
 tamis: no-such-file: cannot read: No such file or directory

@@ -32,6 +32,7 @@ tamis: f.tamis: blocked filters do not support weights; use the kind tally
 [2]
 $ tamis add f.tamis missing
 tamis: missing: cannot read: No such file or directory
+tamis: add: arguments are files of lines; to give a line: printf '%s\n' missing | tamis add f.tamis
 [2]
 $ tamis remove --delimiter , f.tamis list
 tamis: --delimiter requires --field or --weight-field

@@ -7,6 +7,7 @@ $ tamis info --json f.tamis | grep -o '"generation": [0-9]*'
 "generation": 2
 $ cp f.tamis before; tamis add f.tamis no-such-file
 tamis: no-such-file: cannot read: No such file or directory
+tamis: add: arguments are files of lines; to give a line: printf '%s\n' no-such-file | tamis add f.tamis
 [2]
 $ cmp f.tamis before; ls -A | grep tmp
 [1]

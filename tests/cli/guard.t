@@ -321,17 +321,24 @@ tamis: build: unknown option '--connections'; see 'tamis build --help'
 $ tamis guard
 Usage: tamis guard COMMAND [OPTION...] ...
 
+The guard checks URLs against lists of bad ones. A filter answers first, and an
+exact store confirms.
+
+Examples:
+  Publish a list, and check a URL against it:
+    echo evil.example > evil.txt &&
+    tamis guard build evil malware=evil.txt &&
+    tamis guard check evil http://evil.example/login
+  Serve it to browsers and other clients:
+    tamis guard serve evil --port 8080
+
+Commands:
   guard build    publish lists of bad URLs in a directory
   guard check    check whether URLs are listed
   guard explain  print the canonical form of a URL and its expressions
   guard serve    serve a guard directory over HTTP
 
-Run 'tamis guard COMMAND --help' for details.
-
-Example:
-  echo evil.example > evil.txt &&
-  tamis guard build evil malware=evil.txt &&
-  tamis guard check evil http://evil.example/login
+'tamis guard COMMAND -h' shows a command on one screen.
 [2]
 $ tamis guard chek
 tamis: there is no command 'guard chek'; did you mean 'guard check'?
@@ -339,16 +346,23 @@ tamis: there is no command 'guard chek'; did you mean 'guard check'?
 $ tamis guard --help
 Usage: tamis guard COMMAND [OPTION...] ...
 
+The guard checks URLs against lists of bad ones. A filter answers first, and an
+exact store confirms.
+
+Examples:
+  Publish a list, and check a URL against it:
+    echo evil.example > evil.txt &&
+    tamis guard build evil malware=evil.txt &&
+    tamis guard check evil http://evil.example/login
+  Serve it to browsers and other clients:
+    tamis guard serve evil --port 8080
+
+Commands:
   guard build    publish lists of bad URLs in a directory
   guard check    check whether URLs are listed
   guard explain  print the canonical form of a URL and its expressions
   guard serve    serve a guard directory over HTTP
 
-Run 'tamis guard COMMAND --help' for details.
-
-Example:
-  echo evil.example > evil.txt &&
-  tamis guard build evil malware=evil.txt &&
-  tamis guard check evil http://evil.example/login
+'tamis guard COMMAND -h' shows a command on one screen.
 $ tamis help guard | head -n 1
 Usage: tamis guard COMMAND [OPTION...] ...

@@ -17,10 +17,9 @@ $ tamis key new -; ls ./-
 tamis: key new: a key cannot be written to standard output; write ./- for a file named -
 ls: cannot access './-': No such file or directory
 [2]
-$ tamis key new a.key b.key; tamis key new
+$ tamis key new a.key b.key; tamis key new 2>&1 | head -n 1
 tamis: key new: name one file
-tamis: key new: usage: tamis key new [OPTION...] FILE
-[2]
+Usage: tamis key new [OPTION...] FILE
 $ tamis key new -q other.key; cmp -s secret.key other.key || echo they differ
 they differ
 # Which key is which: the id is in the filter, the key is not.

@@ -10,10 +10,10 @@ $ tamis ver
 tamis: there is no command 'ver'; did you mean 'verify'?
 [2]
 $ tamis frobnicate
-tamis: there is no command 'frobnicate'; see 'tamis --help'
+tamis: there is no command 'frobnicate'; see 'tamis help'
 [2]
 $ tamis x
-tamis: there is no command 'x'; see 'tamis --help'
+tamis: there is no command 'x'; see 'tamis help'
 [2]
 $ tamis build --itmes 5
 tamis: build: unknown option '--itmes'; did you mean '--items'?
@@ -31,7 +31,7 @@ $ tamis uniq -d , f; tamis uniq -qc f; tamis top -k5 f; tamis check -h f; tamis 
 tamis: uniq: -d is no longer the delimiter: use -t; -v prints the repeated lines
 tamis: uniq: -c no longer prints the number of lines: use --total; 'tamis top' counts each line
 tamis: top: -k is no longer the number of lines: use -n
-tamis: check: -h is no longer the help: use --help; file names are printed only with -H
+tamis: check: -h is no longer the help: use --help or --short-help; file names are printed only with -H
 tamis: plan: -k is no longer the kind: use --kind; --k is the number of probes
 [2]
 $ tamis plan --fprr=1%
@@ -59,10 +59,10 @@ $ tamis count --kind tallly -o x.tamis /dev/null
 tamis: --kind: unknown kind 'tallly'; did you mean 'tally'?
 [2]
 $ tamis help exits
-tamis: there is no command or topic 'exits'; see 'tamis --help'
+tamis: there is no command or topic 'exits'; see 'tamis help'
 [2]
 $ tamis help zebra
-tamis: there is no command or topic 'zebra'; see 'tamis --help'
+tamis: there is no command or topic 'zebra'; see 'tamis help'
 [2]
 
 # Options: joined, apart, by =, anywhere, and the end of them.
@@ -114,12 +114,13 @@ quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it, and no file is
 left half written; a signal that arrives while a file is being saved takes
 effect afterwards. 'uniq --state' saves what it has read before it ends.
 
-Example:
-  tamis check -q bad.tamis bad-urls.txt && echo some of them are listed
-$ tamis > out 2> err; echo $?; cat out; tamis --help | cmp - err
+Examples:
+  Use the exit status:
+    tamis check -q bad.tamis bad-urls.txt && echo some of them are listed
+$ tamis > out 2> err; echo $?; cat out; tamis -h | cmp - err
 2
 $ tamis 2>&1 | head -n 1
-Tamis answers "have I seen this?" and "how often?" about data that is too big to
+Tamis answers "have I seen this?", "how often?" and "how many distinct?" about
 
 # The cost model of the lectures: 51,000 seconds a year without a filter, about 1,740 with it.
 $ tamis explain cost

@@ -99,7 +99,7 @@ $ tamis pack -f -o f.tamis f.tamis
 tamis: f.tamis: is the input and cannot be the output
 [2]
 $ tamis pack f.tamis
-tamis: pack: give the output file with -o FILE
+tamis: pack: give the output file with -o FILE; for example: tamis pack -o new-f.packed f.tamis
 [2]
 $ tamis pack -o x f.tamis g.tamis
 tamis: pack: name one filter, not 2

@@ -63,8 +63,39 @@ tamis: plan: so few bits would answer maybe to every key
 $ tamis plan --items 1.5 --fpr 0.1
 tamis: --items: '1.5' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
+# Items and rate without their options.
+$ tamis plan --items 1M --fpr 1% > long
+$ for words in '1M 1%' '1000000 0.01' '1e6 1/100' '1M --fpr 1%' '--fpr 1% 1M' '1m 1e-2'; do tamis plan $words | cmp - long; done
+$ tamis plan 1M --bytes 2MB --kind bloom | sed -n 2p | cut -c 1-44
+bloom              1,000,000       2,000,000
+$ tamis plan 1M 1% --kind ribbon --json | grep -o '"items": [0-9]*'
+"items": 1000000
+$ tamis plan 1M 1% 2MB
+tamis: plan: unexpected argument '2MB'; only the items and the rate can be given without an option, as in: tamis plan 1M 1%
+[2]
+$ tamis plan 1M --items 2M
+tamis: plan: the items are given twice, as '1M' and with --items
+[2]
+$ tamis plan 1M 1% --fpr 2%
+tamis: plan: the rate is given twice, as '1%' and with --fpr
+[2]
+$ tamis plan 1% 1M
+tamis: plan: '1%' is not a number of items, like 1000000, 1M or 1e6; the rate comes second, as in: tamis plan 1M 1%
+[2]
+$ tamis plan 0 1%
+tamis: plan: '0' is not a number of items, like 1000000, 1M or 1e6; the rate comes second, as in: tamis plan 1M 1%
+[2]
+$ tamis plan 1M 100%
+tamis: plan: '100%' is not a rate between 0 and 1, like 0.01, 1% or 1/100; a size is given with --bytes, as in: tamis plan 1M --bytes 2MB
+[2]
+$ tamis plan 1M 2MB
+tamis: plan: '2MB' is not a rate between 0 and 1, like 0.01, 1% or 1/100; a size is given with --bytes, as in: tamis plan 1M --bytes 2MB
+[2]
+$ tamis plan 1M
+tamis: plan: a plan needs two of: items, fpr, bytes
+[2]
 $ tamis plan ten items
-tamis: plan: unexpected argument 'ten'; give numbers with options, for example --items 1M
+tamis: plan: 'ten' is not a number of items, like 1000000, 1M or 1e6; the rate comes second, as in: tamis plan 1M 1%
 [2]
 
 # A kind that does not fit says why, beside those that do.

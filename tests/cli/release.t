@@ -147,7 +147,7 @@ $ tamis release -o x f.tamis
 tamis: release: give the privacy loss with --epsilon, for example --epsilon 1
 [2]
 $ tamis release --epsilon 1 f.tamis
-tamis: release: give the output file with -o FILE
+tamis: release: give the output file with -o FILE; for example: tamis release -o new-f.private --epsilon 1 f.tamis
 [2]
 $ tamis release --epsilon 1 -o f.tamis f.tamis
 tamis: f.tamis: is the input and cannot be the output
@@ -221,6 +221,12 @@ Usage: tamis release [OPTION...] --epsilon E -o OUT FILTER
 
 Make a private copy of a filter, to be published.
 
+Examples:
+  Make a filter of one probe, and publish a private copy of it:
+    tamis build --kind bloom --k 1 --items 100k --fpr 10% \
+      -o urls.tamis access-urls.txt &&
+    tamis release --epsilon 2 -o urls.private urls.tamis
+
 Use it when others may query the filter but must not learn which lines are in
 it. FILTER must be a bloom filter with k = 1. In the copy, called the release,
 each bit is flipped at random, with the system's random numbers. The release is
@@ -244,20 +250,21 @@ The number of bits is published as it is. Build the filter with --items and a
 round number. Without --items, the number of bits would reveal the number of
 lines.
 
-Options:
-  -o, --output FILE      file to write; - for standard output
-  -f, --force            replace the output file if it exists
-  -q, --quiet            print no results and no progress. Errors are still
-                         printed, and the exit status shows the result
+Filter or sketch:
       --epsilon E        privacy loss of the release, 0.001 to 16. A smaller
                          value is more private; 1 is usual
       --again            release the filter once more, with fresh noise. The
                          epsilons of all releases add up
+
+Output:
+  -o, --output FILE      file to write; - for standard output
+  -f, --force            replace the output file if it exists
+  -q, --quiet            print no results and no progress. Errors are still
+                         printed, and the exit status shows the result
+
+Other:
       --color WHEN       when to use colours: auto (default: on a terminal,
                          unless NO_COLOR is set), always or never
-  -h, --help             print this text
-
-Example:
-  tamis build --kind bloom --k 1 --items 100k --fpr 10% \
-    -o urls.tamis access-urls.txt &&
-  tamis release --epsilon 2 -o urls.private urls.tamis
+  -h, --short-help       print one screen of help: examples and the most used
+                         options
+      --help             print all of the help, with every option

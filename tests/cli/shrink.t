@@ -188,9 +188,8 @@ $ tamis remove --help | head -3
 Usage: tamis remove [OPTION...] FILTER [FILE...]
 
 Remove lines from a filter or a sketch.
-$ tamis rotate
-tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
-[2]
+$ tamis rotate 2>&1 | head -n 1
+Usage: tamis rotate [OPTION...] FILTER...
 $ tamis build --kind cheese -o x.tamis all
 tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
 [2]

@@ -94,7 +94,7 @@ static const struct option *any_option(size_t i)
 static void check_args(const struct args *a, char *const *words, int n)
 {
     must(a->n_words <= n, "no more words than there were");
-    must(a->help || a->n_words >= a->command->least_words, "enough words");
+    must(a->help || a->short_help || a->n_words >= a->command->least_words, "enough words");
     for (int i = 0; i < a->n_words; i++) must(is_one(a->words[i], words, n), "words of the line");
     for (size_t i = 0; i < n_options + n_own_options; i++) {
         const struct option *o = any_option(i);
