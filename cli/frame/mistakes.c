@@ -68,7 +68,7 @@ struct line {
     bool whole; /* nothing is missing */
 };
 
-static void append(struct line *l, const char *text)
+static void line_text(struct line *l, const char *text)
 {
     const size_t used = strlen(l->text);
     if (used + strlen(text) + 2 > sizeof l->text) l->whole = false;
@@ -76,29 +76,29 @@ static void append(struct line *l, const char *text)
         snprintf(l->text + used, sizeof l->text - used, "%s%s", used > 0 ? " " : "", text);
 }
 
-static void append_word(struct line *l, const char *word)
+static void line_word(struct line *l, const char *word)
 {
     char quoted[LONGEST_LINE];
     if (quote_word(word, quoted, sizeof quoted))
-        append(l, quoted);
+        line_text(l, quoted);
     else
         l->whole = false;
 }
 
 /* A file whose name begins with a minus would be an option. */
-static void append_file(struct line *l, const char *path)
+static void line_file(struct line *l, const char *path)
 {
     char here[LONGEST_PATH];
     const bool option = path[0] == '-' && path[1] != '\0';
     const int n = snprintf(here, sizeof here, "./%s", option ? path : "");
     if (n < 0 || (size_t)n >= sizeof here) l->whole = false;
-    append_word(l, option ? here : path);
+    line_word(l, option ? here : path);
 }
 
 static struct line new_line(const char *begin)
 {
     struct line l = {.whole = true};
-    if (begin[0] != '\0') append(&l, begin);
+    if (begin[0] != '\0') line_text(&l, begin);
     return l;
 }
 
@@ -108,9 +108,9 @@ const char *line_with(const char *old, const char *new)
     l = new_line("tamis");
     for (int i = 1; i < typed.argc; i++)
         if (typed.argv[i] == old)
-            append(&l, new);
+            line_text(&l, new);
         else
-            append_word(&l, typed.argv[i]);
+            line_word(&l, typed.argv[i]);
     return typed.argc > 0 && l.whole ? l.text : NULL;
 }
 
@@ -120,15 +120,16 @@ static struct line line_swapped(const char *a, const char *b)
     struct line l = new_line("tamis");
     for (int i = 1; i < typed.argc; i++)
         if (typed.argv[i] == a || typed.argv[i] == b)
-            append_file(&l, typed.argv[i] == a ? b : a);
+            line_file(&l, typed.argv[i] == a ? b : a);
         else
-            append_word(&l, typed.argv[i]);
+            line_word(&l, typed.argv[i]);
     l.whole = l.whole && typed.argc > 0;
     return l;
 }
 
 /* Prints what is wrong, and the command to paste if there is one. Returns false. */
-static bool refuse(const char *about, const char *reason, const char *offer, const struct line *l)
+static bool offer_line(const char *about, const char *reason, const char *offer,
+                       const struct line *l)
 {
     if (l->whole)
         complain(about, "%s; %s: %s", reason, offer, l->text);
@@ -181,7 +182,7 @@ bool is_filter_as_command(const char *word)
 {
     if (!is_image_file(word)) return false;
     struct line l = new_line("tamis info");
-    append_file(&l, word);
+    line_file(&l, word);
     if (!l.whole) return false;
     complain(NULL, "there is no command '%s', but it is a filter; did you mean: %s", word, l.text);
     return true;
@@ -189,7 +190,7 @@ bool is_filter_as_command(const char *word)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-static bool is_ours(const char *path)
+static bool is_tamis_file(const char *path)
 {
     return is_image_file(path) || is_packed_file(path);
 }
@@ -213,7 +214,7 @@ static bool is_no_filter(const char *path)
     const ssize_t n = read(fd, begin, sizeof begin);
     close(fd);
     const bool gzip = n > 1 && begin[0] == 0x1f && begin[1] == 0x8b; /* may hold a filter */
-    return n >= 0 && !gzip && !is_ours(path) &&
+    return n >= 0 && !gzip && !is_tamis_file(path) &&
            tamis_foreign_detect(begin, (size_t)n) == TAMIS_FOREIGN_AUTO;
 }
 
@@ -237,10 +238,10 @@ static struct line line_of_lookups(const char *sketch, const char *file)
 {
     struct line l = new_line("tamis");
     for (int i = 1; i < typed.argc; i++)
-        if (typed.argv[i] != sketch && typed.argv[i] != file) append_word(&l, typed.argv[i]);
-    append_file(&l, sketch);
-    append(&l, "- <");
-    append_file(&l, file);
+        if (typed.argv[i] != sketch && typed.argv[i] != file) line_word(&l, typed.argv[i]);
+    line_file(&l, sketch);
+    line_text(&l, "- <");
+    line_file(&l, file);
     l.whole = l.whole && typed.argc > 0;
     return l;
 }
@@ -250,12 +251,12 @@ static bool in_order(const struct args *a)
     if (first_line_word(a) != 1 || a->foreign.from != NULL || !is_no_filter(a->words[0]))
         return true;
     for (int i = 1; i < a->n_words; i++) {
-        if (!is_ours(a->words[i])) continue;
+        if (!is_tamis_file(a->words[i])) continue;
         const bool items = takes_items(a->command);
         const struct line l = items && a->n_words == 2 ? line_of_lookups(a->words[1], a->words[0])
                                                        : line_swapped(a->words[0], a->words[i]);
-        return refuse(a->words[0], items ? "is not a sketch" : "is not a filter", "did you mean",
-                      &l);
+        return offer_line(a->words[0], items ? "is not a sketch" : "is not a filter",
+                          "did you mean", &l);
     }
     return true;
 }
@@ -265,24 +266,24 @@ static struct line line_for_filters(const struct args *a, const char *path)
 {
     const char *name = a->command->name;
     int filters = 0;
-    for (int i = 0; i < a->n_words; i++) filters += is_ours(a->words[i]);
+    for (int i = 0; i < a->n_words; i++) filters += is_tamis_file(a->words[i]);
     const bool all = filters == a->n_words && filters > 1;
     if (all && filters == 2 && strcmp(name, "check") == 0) {
         struct line l = new_line("tamis compare");
-        append_file(&l, a->words[0]);
-        append_file(&l, a->words[1]);
+        line_file(&l, a->words[0]);
+        line_file(&l, a->words[1]);
         return l;
     }
     if (all &&
         (strcmp(name, "add") == 0 || strcmp(name, "build") == 0 || strcmp(name, "count") == 0)) {
         struct line l = new_line("tamis merge -o");
-        append_file(&l, a->output.path != NULL ? a->output.path : "merged.tamis");
-        for (int i = 0; i < a->n_words; i++) append_file(&l, a->words[i]);
+        line_file(&l, a->output.path != NULL ? a->output.path : "merged.tamis");
+        for (int i = 0; i < a->n_words; i++) line_file(&l, a->words[i]);
         return l;
     }
     struct line l =
         new_line(is_packed_file(path) ? "tamis unpack -o unpacked.tamis" : "tamis info");
-    append_file(&l, path);
+    line_file(&l, path);
     return l;
 }
 
@@ -292,9 +293,9 @@ static bool are_lines(const struct args *a)
     const int first = first_line_word(a);
     const bool takes_sketches = strstr(a->command->words, "| SKETCH") != NULL;
     for (int i = first; i >= 0 && i < a->n_words && !a->lines.raw; i++) {
-        if (takes_sketches || takes_items(a->command) || !is_ours(a->words[i])) continue;
+        if (takes_sketches || takes_items(a->command) || !is_tamis_file(a->words[i])) continue;
         const struct line l = line_for_filters(a, a->words[i]);
-        return refuse(
+        return offer_line(
             a->words[i],
             "is a filter or a sketch, not a file of lines; --raw would take its bytes for "
             "lines",
@@ -340,14 +341,14 @@ static bool has_output(const struct args *a)
     if (a->output.path != NULL || strstr(a->command->words, "-o OUT") == NULL) return true;
     const char *last = last_as_output(a);
     struct line l = new_line("tamis");
-    append(&l, a->command->name);
-    append(&l, "-o");
+    line_text(&l, a->command->name);
+    line_text(&l, "-o");
     name_output(a, name, sizeof name);
-    append_file(&l, last != NULL ? last : name);
+    line_file(&l, last != NULL ? last : name);
     for (int i = 2; i < typed.argc; i++)
-        if (typed.argv[i] != last) append_word(&l, typed.argv[i]);
+        if (typed.argv[i] != last) line_word(&l, typed.argv[i]);
     snprintf(reason, sizeof reason, "%s: give the output file with -o FILE", a->command->name);
-    return refuse(NULL, reason, last != NULL ? "did you mean" : "for example", &l);
+    return offer_line(NULL, reason, last != NULL ? "did you mean" : "for example", &l);
 }
 
 bool check_words(const struct args *a)
@@ -377,7 +378,8 @@ static bool find_near(const char *path, bool filter, char *out, size_t size)
         if (g.best == before && g.distance == distance) continue;
         snprintf(full, sizeof full, "%s%s", dir, e->d_name);
         const bool wanted = g.distance <= 2 && 3 * g.distance <= strcspn(name, ".") &&
-                            stat(full, &st) == 0 && S_ISREG(st.st_mode) && is_ours(full) == filter;
+                            stat(full, &st) == 0 && S_ISREG(st.st_mode) &&
+                            is_tamis_file(full) == filter;
         g.best = wanted ? "found" : before; /* the name of an entry does not last */
         g.distance = wanted ? g.distance : distance;
         if (wanted) found = (size_t)snprintf(out, size, "%s", full) < size;
@@ -400,11 +402,11 @@ static bool looks_like_line(const struct args *a, const char *word)
 static void hint_at_line(const struct args *a, const char *word)
 {
     struct line l = new_line("printf '%s\\n'");
-    append_word(&l, word);
-    append(&l, "|");
-    append(&l, "tamis");
+    line_word(&l, word);
+    line_text(&l, "|");
+    line_text(&l, "tamis");
     for (int i = 1; i < typed.argc; i++)
-        if (typed.argv[i] != word) append_word(&l, typed.argv[i]);
+        if (typed.argv[i] != word) line_word(&l, typed.argv[i]);
     if (l.whole && typed.argc > 0)
         complain(NULL, "%s: arguments are files of lines; to give a line: %s", a->command->name,
                  l.text);
@@ -413,8 +415,8 @@ static void hint_at_line(const struct args *a, const char *word)
 static void hint_at_new_filter(const struct args *a)
 {
     struct line l = new_line("tamis build -o");
-    append_file(&l, a->words[0]);
-    for (int i = 1; i < a->n_words; i++) append_file(&l, a->words[i]);
+    line_file(&l, a->words[0]);
+    for (int i = 1; i < a->n_words; i++) line_file(&l, a->words[i]);
     if (l.whole) complain(NULL, "add: to make the filter: %s", l.text);
 }
 

@@ -1,4 +1,5 @@
-/* Options, as the tables (option_table.c, commands.c) define them for parsing, help and the manual page. */
+/* Options, as the tables (option_table.c, commands.c) define them for parsing, help and the manual
+ * page. */
 #ifndef TAMIS_OPTIONS_H
 #define TAMIS_OPTIONS_H
 

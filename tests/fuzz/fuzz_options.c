@@ -1,6 +1,7 @@
 /* Command lines: every command with every option, with valid and invalid values, in any order. A
  * refused line is explained, an accepted one leaves no trace in options that the command does not
- * take, and numbers and fields mean what a simple reading of them says. No command is run.
+ * take, and numbers and fields mean what a simple reading of them says. The shell reads back words
+ * that were quoted. No command is run.
  *
  * ./run fuzz options */
 #ifndef _GNU_SOURCE
@@ -149,6 +150,9 @@ static void parse(struct feed *f)
     const int named = command_words(n, exact, name, sizeof name);
     must(named >= 1 && named <= n, "one or two words");
     struct args a = {.command = find_command(name)};
+    char *line[MOST_WORDS + 1] = {(char *)"tamis"};
+    memcpy(line + 1, exact, (size_t)n * sizeof *exact);
+    remember_line(n + 1, line);
     if (a.command == NULL) {
         must(unknown_command(name, f->left % 2 == 0) == EXIT_ERROR && was_said(), "a reason");
     } else {
@@ -156,7 +160,9 @@ static void parse(struct feed *f)
         must(good != was_said(), "accepted, or a reason");
         if (good) check_args(&a, argv + named, n - named);
         if (good) check_plans(&a);
+        if (good) must(check_words(&a) != was_said(), "words in order, or a reason");
     }
+    forget_line();
     free(exact);
     for (int i = 0; i < made; i++) free(words[i]);
     free(command);
@@ -194,6 +200,31 @@ static void check_number(const char *text)
     }
     if (parse_rate(text, &real)) must(real > 0 && real < 1, "a rate");
     if (parse_seconds(text, &real)) must(real > 0 && isfinite(real), "a time");
+}
+
+/* What is quoted is one word for the shell, and the same. */
+static void check_quoting(const char *text)
+{
+    char quoted[4 * MOST_TEXT + 3], back[4 * MOST_TEXT + 3];
+    size_t n = 0;
+    bool inside = false, control = false;
+    for (const char *p = text; *p != '\0'; p++)
+        control = control || (unsigned char)*p < 0x20 || *p == 0x7f;
+    must(quote_word(text, quoted, sizeof quoted) == !control, "quoted, unless a terminal obeys it");
+    for (const char *p = quoted; !control && *p != '\0'; p++) {
+        if (*p == '\'')
+            inside = !inside;
+        else if (!inside && *p == '\\')
+            back[n++] = *++p;
+        else {
+            must(inside || strchr(" $`\"#&*();<>?[]{}|~!^", *p) == NULL, "nothing special outside");
+            back[n++] = *p;
+        }
+    }
+    back[n] = '\0';
+    must(control || (!inside && strcmp(back, text) == 0), "the word that was quoted");
+    for (size_t room = 0; !control && room <= strlen(quoted); room += 1 + room / 2)
+        must(!quote_word(text, back, room), "no room");
 }
 
 /* As in the header: a sign or none, digits, 64 bits; or a minus alone. */
@@ -265,6 +296,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (what < 228) {
         feed_text(&f, text, sizeof text);
         check_number(text);
+        check_quoting(text);
     } else {
         const uint64_t number = feed_number(&f), field = number != 0 ? number : 1;
         const char delimiter = (char)feed_byte(&f);
