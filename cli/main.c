@@ -133,11 +133,20 @@ static bool is_one_of(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-/* 'tamis --help', 'tamis --help build', 'tamis -h'. */
+/* 'tamis --help', 'tamis --help build', 'tamis -h', 'tamis -h build'. */
 static int help_first(int argc, char **argv)
 {
-    if (argc > 2) return help_about(argc - 2, argv + 2);
-    if (argv[1][1] == '-')
+    const bool whole = argv[1][1] == '-';
+    const struct command *c = NULL;
+    char name[80];
+    if (argc > 2) {
+        command_words(argc - 2, argv + 2, name, sizeof name);
+        c = find_command(name);
+        if (whole || c == NULL) return help_about(argc - 2, argv + 2);
+    }
+    if (c != NULL)
+        print_short_help(c, stdout);
+    else if (whole)
         print_overview(stdout);
     else
         print_first_steps(stdout);

@@ -484,7 +484,7 @@ const struct command commands[] = {
      "tamis help exit-status\n"
      "# Print all about a command:\n"
      "tamis help check\n"
-     "# Install the completions for bash:\n"
+     "# Write the completions for bash to a file:\n"
      "tamis help --completions bash > tamis.bash",
      "man completions", 0, run_help},
     {NULL, HELP, NULL, NULL, NULL, NULL, NULL, 0, NULL},

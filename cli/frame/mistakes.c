@@ -29,7 +29,7 @@ static struct {
 
 void remember_line(int argc, char **argv)
 {
-    const size_t bytes = ((size_t)argc + 1) * sizeof *argv;
+    const size_t bytes = (size_t)argc * sizeof *argv;
     typed.argv = malloc(bytes);
     typed.argc = typed.argv != NULL ? argc : 0;
     if (typed.argv != NULL) memcpy(typed.argv, argv, bytes);
@@ -248,7 +248,8 @@ static struct line line_of_lookups(const char *sketch, const char *file)
 
 static bool in_order(const struct args *a)
 {
-    if (first_line_word(a) != 1 || a->foreign.from != NULL || !is_no_filter(a->words[0]))
+    if (a->n_words < 2 || first_line_word(a) != 1 || a->foreign.from != NULL ||
+        !is_no_filter(a->words[0]))
         return true;
     for (int i = 1; i < a->n_words; i++) {
         if (!is_tamis_file(a->words[i])) continue;

@@ -214,8 +214,8 @@ Usage: tamis plan [OPTION...] [ITEMS [RATE]]
 $ tamis plan -h | head -n 2
 Usage: tamis plan [OPTION...] [ITEMS [RATE]]
 Compute sizes and false-positive rates before building.
-$ tamis -h build | head -n 1
-Usage: tamis build [OPTION...] -o OUT [FILE...]
+$ tamis build -h > short; tamis -h build | cmp - short; tamis -h kinds | head -n 1
+kinds: the kinds of filters and sketches, and what each is for
 $ tamis check -h
 tamis: check: -h is no longer the help: use --help or --short-help; file names are printed only with -H
 [2]
@@ -238,6 +238,9 @@ Commands:
   key id         print the ids of secret keys
 
 'tamis key COMMAND -h' shows a command on one screen.
+[2]
+$ tamis check -c
+tamis: check: usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]; see 'tamis check --short-help'
 [2]
 $ tamis merge -o x.tamis
 tamis: merge: usage: tamis merge [OPTION...] -o OUT FILTER...; see 'tamis merge -h'
