@@ -165,7 +165,7 @@ static int run_command(struct args *a)
     if (!check_no_redis_options(a) || !check_words(a)) return EXIT_ERROR;
     const int status = read_key(&a->key) ? a->command->run(a) : EXIT_ERROR;
     forget_key(&a->key);
-    if (status == EXIT_ERROR) hint_at_missing_file(a);
+    if (status == EXIT_ERROR) hint_after_error(a);
     if (status == EXIT_NONE) hint_at_file_as_item(a);
     return status;
 }

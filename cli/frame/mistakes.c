@@ -202,20 +202,37 @@ static bool is_missing(const char *path)
            (errno == ENOENT || errno == ENOTDIR);
 }
 
+/* The first bytes of a regular file; -1: it cannot be read, or is not one. */
+static ssize_t read_begin(const char *path, uint8_t *begin, size_t size)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return -1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    const ssize_t n = read(fd, begin, size);
+    close(fd);
+    return n;
+}
+
 /* Whether a regular file can be read and is certainly not a filter, of Tamis or of another
  * program. */
 static bool is_no_filter(const char *path)
 {
     uint8_t begin[128];
-    struct stat st;
-    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const ssize_t n = read(fd, begin, sizeof begin);
-    close(fd);
+    const ssize_t n = read_begin(path, begin, sizeof begin);
     const bool gzip = n > 1 && begin[0] == 0x1f && begin[1] == 0x8b; /* may hold a filter */
     return n >= 0 && !gzip && !is_tamis_file(path) &&
            tamis_foreign_detect(begin, (size_t)n) == TAMIS_FOREIGN_AUTO;
+}
+
+/* Whether a file begins with text, which no filter does. */
+static bool is_text(const char *path)
+{
+    uint8_t begin[128];
+    const ssize_t n = read_begin(path, begin, sizeof begin);
+    for (ssize_t i = 0; i < n; i++)
+        if (begin[i] < 0x20 && memchr("\t\n\r", begin[i], 3) == NULL) return false;
+    return n > 0;
 }
 
 /* The index of the first word that is a file of lines or an item; -1: the command has none. */
@@ -311,7 +328,10 @@ static void name_output(const struct args *a, char *out, size_t size)
 {
     static const struct {
         const char *command, *ending;
-    } endings[] = {{"count", "-counts.tamis"}, {"pack", ".packed"}, {"release", ".private"}};
+    } endings[] = {{"count", "-counts.tamis"},
+                   {"freq", "-counts.tamis"},
+                   {"pack", ".packed"},
+                   {"release", ".private"}};
     const char *ending = ".tamis", *stem = "out";
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (strcmp(a->command->name, endings[i].command) == 0) ending = endings[i].ending;
@@ -359,34 +379,37 @@ bool check_words(const struct args *a)
 
 /* --- Files that do not exist ------------------------------------------------------------------ */
 
-/* A file beside `path` with almost the same name, of the kind that the command needs there. */
+/* Whether a file can stand where the command needs a filter, or lines. */
+static bool is_usable(const char *path, bool filter)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_tamis_file(path) == filter;
+}
+
+/* A file beside `path` with almost the same name, of the kind that the command needs there. Among
+ * several that are equally near, the first in the order of their bytes. */
 static bool find_near(const char *path, bool filter, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     const int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
-    char dir[LONGEST_PATH];
-    snprintf(dir, sizeof dir, "%.*s", folder, path);
-    if ((size_t)folder >= sizeof dir) return false;
-    DIR *d = opendir(folder > 0 ? dir : ".");
-    bool found = false;
-    struct guess g = {.word = name, .length = strlen(name)};
+    char full[2 * LONGEST_PATH];
+    size_t best = 2; /* files that are further away are not meant */
+    out[0] = '\0';
+    snprintf(full, sizeof full, "%.*s", folder, path);
+    DIR *d = folder < LONGEST_PATH ? opendir(folder > 0 ? full : ".") : NULL;
     for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        const char *before = g.best;
-        const size_t distance = g.distance;
-        struct stat st;
-        char full[2 * LONGEST_PATH];
+        struct guess g = {.word = name, .length = strlen(name)};
         consider(&g, e->d_name);
-        if (g.best == before && g.distance == distance) continue;
-        snprintf(full, sizeof full, "%s%s", dir, e->d_name);
-        const bool wanted = g.distance <= 2 && 3 * g.distance <= strcspn(name, ".") &&
-                            stat(full, &st) == 0 && S_ISREG(st.st_mode) &&
-                            is_tamis_file(full) == filter;
-        g.best = wanted ? "found" : before; /* the name of an entry does not last */
-        g.distance = wanted ? g.distance : distance;
-        if (wanted) found = (size_t)snprintf(out, size, "%s", full) < size;
+        if (g.best == NULL || g.distance > best || 3 * g.distance > strcspn(name, ".")) continue;
+        snprintf(full + folder, sizeof full - (size_t)folder, "%s", e->d_name);
+        const bool option = full[0] == '-';
+        const bool later = out[0] != '\0' && g.distance == best && strcmp(full, out) > 0;
+        if (option || later || strlen(full) >= size || !is_usable(full, filter)) continue;
+        strcpy(out, full);
+        best = g.distance;
     }
     if (d != NULL) closedir(d);
-    return found;
+    return out[0] != '\0';
 }
 
 /* Whether the only file that is given looks like a line, and a line would make sense. */
@@ -421,7 +444,30 @@ static void hint_at_new_filter(const struct args *a)
     if (l.whole) complain(NULL, "add: to make the filter: %s", l.text);
 }
 
-void hint_at_missing_file(const struct args *a)
+/* A file of lines in place of the filter, with no filter elsewhere: prints how to use it. */
+static void hint_at_list(const struct args *a)
+{
+    char name[LONGEST_PATH];
+    const char *command = a->command->name, *offer = NULL, *list = a->words[0];
+    struct line l = new_line("tamis");
+    name_output(a, name, sizeof name);
+    if (strcmp(command, "check") == 0) {
+        offer = "to compare with the lines of a file";
+        line_text(&l, "check -f");
+        line_file(&l, list);
+        for (int i = 2; i < typed.argc; i++)
+            if (typed.argv[i] != list) line_word(&l, typed.argv[i]);
+    } else if (strcmp(command, "add") == 0 || strcmp(command, "freq") == 0) {
+        const bool add = strcmp(command, "add") == 0;
+        offer = add ? "to make a filter of a file of lines" : "to make a sketch of a file of lines";
+        line_text(&l, add ? "build -o" : "count -o");
+        line_file(&l, name);
+        line_file(&l, list);
+    }
+    if (offer != NULL && l.whole) complain(NULL, "%s: %s: %s", command, offer, l.text);
+}
+
+static void hint_at_missing_file(const struct args *a)
 {
     char near[2 * LONGEST_PATH], quoted[LONGEST_LINE];
     const int first = first_line_word(a);
@@ -452,4 +498,13 @@ void hint_at_file_as_item(const struct args *a)
     if (l.whole)
         complain(NULL, "%s: arguments are items; to look up the lines of a file: %s",
                  a->command->name, l.text);
+}
+
+void hint_after_error(const struct args *a)
+{
+    if (a->n_words > 0 && first_line_word(a) == 1 && a->foreign.from == NULL &&
+        is_text(a->words[0]))
+        hint_at_list(a);
+    else
+        hint_at_missing_file(a);
 }

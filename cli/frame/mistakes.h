@@ -21,8 +21,8 @@ bool is_filter_as_command(const char *word);
  * is given in place of lines, or when the output is not named. */
 bool check_words(const struct args *a);
 /* After a command has failed with a message: adds what may have been meant by a file that does not
- * exist. */
-void hint_at_missing_file(const struct args *a);
+ * exist, or by a file of lines in place of a filter. */
+void hint_after_error(const struct args *a);
 
 /* After a command has found nothing: explains how to look up the lines of a file, if a file was
  * given in place of an item. */

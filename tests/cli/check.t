@@ -50,6 +50,7 @@ $ { cat long; echo y; cat long; echo; echo tail; } | tamis check -c long.tamis
 # The filter must be a filter.
 $ tamis check fruit fruit
 tamis: fruit: not a Tamis file
+tamis: check: to compare with the lines of a file: tamis check -f fruit fruit
 [2]
 $ tamis check no-such-file fruit
 tamis: no-such-file: cannot open: No such file or directory

@@ -45,6 +45,7 @@ tamis: no-such-file: cannot open: No such file or directory
 [2]
 $ tamis freq abc a
 tamis: abc: not a Tamis file
+tamis: freq: to make a sketch of a file of lines: tamis count -o abc-counts.tamis abc
 [2]
 
 # A poisoned count: 40 lines, chosen against the public hash to share the counters of a line that

@@ -41,6 +41,32 @@ $ tamis build --to dcso --items 9 -o d.bloom list.txt; tamis check d.bloom f.tam
 tamis: f.tamis: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines; did you mean: tamis info f.tamis
 [2]
 
+# A list where a filter is expected.
+$ tamis check list.txt 'my list.txt'
+tamis: list.txt: not a Tamis file
+tamis: check: to compare with the lines of a file: tamis check -f list.txt 'my list.txt'
+[2]
+$ tamis check -vc list.txt 'my list.txt'
+tamis: list.txt: not a Tamis file
+tamis: check: to compare with the lines of a file: tamis check -f list.txt -vc 'my list.txt'
+[2]
+$ tamis check -c -f list.txt 'my list.txt'
+5
+$ tamis add list.txt 'my list.txt'
+tamis: list.txt: not a Tamis file
+tamis: add: to make a filter of a file of lines: tamis build -o list.tamis list.txt
+[2]
+$ tamis freq list.txt 7
+tamis: list.txt: not a Tamis file
+tamis: freq: to make a sketch of a file of lines: tamis count -o list-counts.tamis list.txt
+[2]
+$ tamis remove list.txt 'my list.txt'
+tamis: list.txt: not a Tamis file
+[2]
+$ head -c 100 f.tamis > half.tamis; tamis check half.tamis list.txt
+tamis: half.tamis: truncated within the header
+[2]
+
 # A filter is not a file of lines, unless that is wanted.
 $ tamis check f.tamis 'g h.tamis'
 tamis: g h.tamis: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines; did you mean: tamis compare f.tamis 'g h.tamis'
@@ -150,6 +176,7 @@ $ ls *.tamis
 c.tamis
 f.tamis
 g h.tamis
+half.tamis
 
 # A file where items are expected.
 $ tamis freq c.tamis list.txt

@@ -127,6 +127,7 @@ tamis: check: --confirm requires a filter; with -f the answer is exact already
 [2]
 $ tamis check --fpr 1% patterns lines
 tamis: check: --fpr and --bytes require -f; a filter already has its size and its rate
+tamis: check: to compare with the lines of a file: tamis check -f patterns --fpr 1% lines
 [2]
 $ tamis check --memory 1G -f patterns lines
 tamis: check: --memory requires --confirm

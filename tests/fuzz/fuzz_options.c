@@ -161,7 +161,7 @@ static void parse(struct feed *f)
         if (good) check_args(&a, argv + named, n - named);
         if (good) check_plans(&a);
         if (good) must(check_words(&a) != was_said(), "words in order, or a reason");
-        if (good) hint_at_missing_file(&a), hint_at_file_as_item(&a), was_said();
+        if (good) hint_after_error(&a), hint_at_file_as_item(&a), was_said();
     }
     forget_line();
     free(exact);
