@@ -7,6 +7,7 @@
 #include "../frame/terminal.h"
 #include "../input/fields.h"
 #include "../input/lines.h"
+#include "grow.h"
 
 #include <tamis/count.h>
 #include <tamis/inspect.h>
@@ -61,7 +62,7 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
         if (w != NULL) w->added(w->ctx, b->n);
     }
     progress_end(&bar);
-    if (s != TAMIS_OK && (a->lines.weight_field != 0 || s == TAMIS_EINVAL))
+    if (s != TAMIS_OK && (a->lines.weight_field.text != NULL || s == TAMIS_EINVAL))
         complain_of_line(in, done, &why);
     else if (s != TAMIS_OK)
         *reason = why_not_added(t, s);
@@ -74,7 +75,7 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
 static bool check_weights(const struct args *a, tamis *t, const char *path)
 {
     tamis_error why;
-    if (a->lines.weight_field == 0) return true;
+    if (a->lines.weight_field.text == NULL) return true;
     if (tamis_add_weight_hashes(t, NULL, NULL, 0, NULL, &why) == TAMIS_OK) return true;
     complain(path, "%s", why.text);
     return false;
@@ -101,15 +102,24 @@ static int add_and_save(const struct args *a, tamis *t, const char *path)
     return status;
 }
 
+static bool grows(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    return tamis_stat(t, &f) == TAMIS_OK && f.kind == TAMIS_GROWING;
+}
+
 static int update(const struct args *a, bool from_empty)
 {
     const char *path = a->words[0];
     if (!check_fields(&a->lines)) return EXIT_ERROR;
+    if (a->plan.list.n > 0 && !a->plan.grow) return complain(NULL, "add: --from requires --grow");
     tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     if (t == NULL) return EXIT_ERROR;
     const bool good =
         check_hashable(t, path) && check_weights(a, t, path) && (!from_empty || empty(t, path));
-    const int status = good ? add_and_save(a, t, path) : EXIT_ERROR;
+    int status = EXIT_ERROR;
+    if (good)
+        status = a->plan.grow && !grows(t) ? grow_and_save(a, t, path) : add_and_save(a, t, path);
     tamis_close(t);
     return status;
 }

@@ -19,16 +19,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
 #define FOR_LINES (16 * MIB)       /* for splitting and hashing */
 #define FOR_EACH_THREAD (32 * MIB) /* for the seal: see tamis_seal */
 #define LEAST_MEMORY (64 * MIB)
-
-struct spool {
-    tamis_hash *hashes;
-    size_t n, room;
-};
 
 static bool spool_hashes(struct spool *s, const struct block *b)
 {
@@ -90,6 +86,19 @@ static bool read_lines(const struct args *a, char **paths, int n, const tamis *h
     else if (s != TAMIS_OK)
         complain(shown_output(a->output.path), "%s", why_not_added(hasher, s));
     return s == TAMIS_OK;
+}
+
+bool spool_lines(const struct args *a, char **paths, int n, const tamis *hasher, const char *verb,
+                 struct spool *out)
+{
+    const struct use u = {verb, out, NULL, false};
+    return read_lines(a, paths, n, hasher, &u);
+}
+
+bool feed_lines(const struct args *a, char **paths, int n, tamis *t, const char *verb)
+{
+    const struct use u = {verb, NULL, t, false};
+    return read_lines(a, paths, n, t, &u);
 }
 
 /* The file that a message names: until the filter is saved, only the temporary file is written. */
@@ -253,8 +262,8 @@ static bool count_never(const struct args *a, uint64_t *out)
 static bool remember_hashes(const struct args *a, struct spool *spool)
 {
     tamis *hasher = make_hasher(a);
-    const struct use u = {"reading", spool, NULL, false};
-    const bool good = hasher != NULL && read_lines(a, a->words, a->n_words, hasher, &u);
+    const bool good =
+        hasher != NULL && spool_lines(a, a->words, a->n_words, hasher, "reading", spool);
     tamis_close(hasher);
     return good;
 }
@@ -270,11 +279,16 @@ static bool fill_filter(const struct args *a, tamis *t, const struct spool *spoo
             return false;
         }
     } else if (read) {
-        const struct use u = {"building", NULL, t, false};
-        if (!read_lines(a, a->words, a->n_words, t, &u)) return false;
+        if (!feed_lines(a, a->words, a->n_words, t, "building")) return false;
     }
     const struct use u = {"excluding", NULL, t, true};
     return never.n == 0 || read_lines(a, never.text, never.n, t, &u);
+}
+
+/* --headroom: more room than for the lines that were counted. */
+static uint64_t with_headroom(uint64_t lines, double headroom)
+{
+    return lines + (uint64_t)llround((double)lines * headroom);
 }
 
 /* Counts the lines, creates the filter and adds them; t is NULL after a message. */
@@ -292,6 +306,7 @@ static struct made build(const struct args *a, const tamis_options *o, const tam
         good = remember_hashes(a, &spool);
         count = spool.n;
     }
+    if (good && a->plan.items == 0 && !grows) count = with_headroom(count, a->plan.headroom);
     if (good) m = create_filter(a, o, *plan, count, never);
     if (m.t != NULL && !fill_filter(a, m.t, &spool, twice || grows || a->plan.items != 0)) {
         tamis_close(m.t);
@@ -373,6 +388,20 @@ static void tell_exact(const struct args *a, const tamis_facts *f)
             a->plan.fpr == 0 && a->plan.bytes == 0 ? " (--fpr lowers this rate)" : "");
 }
 
+/* The lines were counted, so the filter has room for them and no more: says what 'tamis add' will
+ * do. */
+static void tell_room(const struct args *a, const tamis_facts *f)
+{
+    const bool changes = f->kind == TAMIS_BLOOM || f->kind == TAMIS_PARTITIONED ||
+                         f->kind == TAMIS_BLOCKED || f->kind == TAMIS_COUNTING ||
+                         f->kind == TAMIS_CUCKOO;
+    if (a->plan.items != 0 || a->plan.bytes != 0 || a->plan.headroom > 0 || !changes) return;
+    complain(shown_output(a->output.path),
+             "has room for the %s lines that were counted; 'tamis add' will raise its "
+             "false-positive rate, up to twice the planned one (--headroom 50%% leaves room)",
+             grouped(f->planned_items));
+}
+
 /* tamis_info reads all cells, so it is called once, for the rate that the bits have and for all
  * that is reported. */
 static int save_built(const struct args *a, const struct made *m)
@@ -382,6 +411,7 @@ static int save_built(const struct args *a, const struct made *m)
     const int status = save_unless_overfull(a, m->t, known ? &f : NULL, a->output.path,
                                             "not written", a->output.force, m->asked);
     if (status != EXIT_FOUND || !known || a->quiet) return status;
+    if (isatty(STDERR_FILENO)) tell_room(a, &f);
     if (a->plan.never.n > 0) tell_exact(a, &f);
     if (a->plan.for_transfer) tell_packed_size(&f, shown_output(a->output.path));
     return status;
@@ -435,6 +465,21 @@ tamis *build_filter(const struct args *a)
     return plan_from(&a->plan, &plan) ? build(a, &o, &plan).t : NULL;
 }
 
+/* False after a message when --headroom cannot be used here. */
+static bool check_headroom(const struct args *a, const tamis_plan *plan)
+{
+    const char *wrong = NULL;
+    if (!(a->plan.headroom > 0)) return true;
+    if (a->plan.items != 0)
+        wrong = "--headroom is for lines that are counted; with --items, give a bigger number";
+    else if (a->plan.is_static || is_sealed_kind(plan->kind))
+        wrong = "--headroom has no use for a sealed filter, to which nothing can be added";
+    else if (plan->kind == TAMIS_GROWING || plans_distinct(plan))
+        wrong = "--headroom has no use for a kind that grows";
+    if (wrong != NULL) complain(NULL, "%s", wrong);
+    return wrong == NULL;
+}
+
 /* Whether the output is also an input; then a message says so. */
 static bool writes_input(const struct args *a)
 {
@@ -452,7 +497,7 @@ int run_build(const struct args *asked)
     struct args a = *asked;
     tamis_plan plan;
     if (!check_fields(&a.lines) || !check_output(&a) || !plan_from(&a.plan, &plan) ||
-        !check_memory(&a) || writes_input(&a))
+        !check_memory(&a) || !check_headroom(&a, &plan) || writes_input(&a))
         return EXIT_ERROR;
     if (a.foreign.to != NULL && a.plan.encoding != NULL)
         return complain(NULL, "--encoding is for filters of Tamis; with --to, give --type");

@@ -213,9 +213,10 @@ static const char *wrong_set(const struct check *c)
         wrong = "--from, --type, --column and --row-group require a filter of another program";
     else if (a->check.prior != 0 && c->has_patterns)
         wrong = "--prior requires a private filter and cannot be combined with -f";
-    else if (a->lines.list_field != 0 && !c->has_patterns && a->check.confirm == NULL)
+    else if (a->lines.list_field.text != NULL && !c->has_patterns && a->check.confirm == NULL)
         wrong = "--list-field requires a list, given with -f or --confirm";
-    else if (a->lines.list_field != 0 && a->check.confirm != NULL && is_store(a->check.confirm))
+    else if (a->lines.list_field.text != NULL && a->check.confirm != NULL &&
+             is_store(a->check.confirm))
         wrong = "--list-field requires a list of lines; the keys of an LMDB have no fields";
     return wrong;
 }
@@ -308,7 +309,7 @@ static bool ask_set(struct check *c, const struct block *b, size_t *maybe)
         *maybe = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
         return true;
     }
-    const uint64_t before = c->args->lines.field == 0 ? c->totals.lines - b->n : UINT64_MAX;
+    const uint64_t before = c->args->lines.field.text == NULL ? c->totals.lines - b->n : UINT64_MAX;
     if (!encode_lines(c->foreign.encoding, b, before, &c->encoded)) return false;
     *maybe = foreign_ask(&c->foreign, c->encoded.keys, b->n, c->bits, c->spare);
     return true;
@@ -364,6 +365,14 @@ static bool check_block(struct check *c, const struct block *b)
     return true;
 }
 
+/* Whether lines are printed just as they are. */
+static bool prints_lines(const struct check *c)
+{
+    const struct args *a = c->args;
+    return !a->select.count && !a->quiet && !a->json && !a->select.only_names &&
+           !a->select.numbers && !a->select.names && c->evidence.prior == 0;
+}
+
 /* False when something could not be read, which was reported. */
 static bool check_lines(struct check *c)
 {
@@ -377,6 +386,7 @@ static bool check_lines(struct check *c)
         complain(NULL, "not enough memory");
         return false;
     }
+    if (prints_lines(c)) lines_print_header(in);
     progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files),
                    a->quiet || !(a->select.count || a->json));
     while (good && !enough && (b = lines_next(in)) != NULL) {

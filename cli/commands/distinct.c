@@ -298,7 +298,7 @@ static bool refuses_options(const struct args *a)
 {
     if (a->output.path == NULL && !a->plan.seeded && a->plan.encoding == NULL &&
         a->plan.error == 0 && a->plan.bytes == 0 && a->plan.generations == 0 &&
-        a->lines.field == 0 && a->lines.group_field == 0)
+        a->lines.field.text == NULL && a->lines.group_field.text == NULL)
         return false;
     complain(shown(a->n_words > 0 ? a->words[0] : "-"),
              "is a sketch, which accepts only --interval and --json; combine sketches with 'tamis "
@@ -335,9 +335,9 @@ static bool open_union(struct distinct_job *j)
 /* False after a message when the options do not fit together. */
 static bool check_distinct_options(const struct args *a)
 {
-    const bool by = a->lines.group_field != 0;
+    const bool by = a->lines.group_field.text != NULL;
     const char *wrong = NULL;
-    if (a->lines.delimiter != 0 && a->lines.field == 0 && !by)
+    if (a->lines.delimiter != 0 && a->lines.field.text == NULL && !by)
         wrong = "--delimiter requires --field or --by";
     else if (by && (a->output.path != NULL || a->plan.generations != 0))
         wrong = "--by makes no file; -o and --generations cannot be combined with it";
@@ -364,7 +364,7 @@ static int save_sketch(const struct args *a, tamis *t)
 
 int run_distinct(const struct args *a)
 {
-    struct distinct_job j = {.a = a, .by = a->lines.group_field != 0};
+    struct distinct_job j = {.a = a, .by = a->lines.group_field.text != NULL};
     bool good = check_distinct_options(a) && find_kept(&j);
     good = good && (j.kept ? open_union(&j) : make_distinct(&j) && count_all_lines(&j));
     int status = good ? EXIT_FOUND : EXIT_ERROR;

@@ -81,7 +81,7 @@ bool check_freq(const struct args *a)
 {
     bool reads = a->n_words == 1;
     for (int i = 1; i < a->n_words; i++) reads = reads || strcmp(a->words[i], "-") == 0;
-    if (a->lines.field == 0 || reads) return check_fields(&a->lines);
+    if (a->lines.field.text == NULL || reads) return check_fields(&a->lines);
     complain(NULL, "freq: --field requires lines from standard input, not items as arguments");
     return false;
 }

@@ -180,7 +180,7 @@ static bool open_kept(struct job *j, const char *path)
     const struct args *a = j->a;
     tamis_facts f = {.struct_size = sizeof f};
     if (a->n_words > 1 || a->output.path != NULL || a->top.live || a->plan.bytes != 0 ||
-        a->lines.field != 0 || a->lines.weight_field != 0) {
+        a->lines.field.text != NULL || a->lines.weight_field.text != NULL) {
         complain(path, "is a sketch, which accepts only -n, --min and --json; combine sketches "
                        "with 'tamis merge', and add lines with 'tamis add'");
         return false;

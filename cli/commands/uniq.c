@@ -160,6 +160,7 @@ static bool filter_lines(struct uniq *u, const struct block *b)
 {
     const struct args *a = u->a;
     const bool print = !a->select.total && !a->json && !a->quiet;
+    if (b->n == 0) return true; /* all of them were skipped */
     if (b->n > u->room) {
         free(u->seen);
         u->room = b->n;
@@ -254,6 +255,7 @@ static bool read_all_lines(struct uniq *u, const tamis *hasher)
         complain(NULL, "not enough memory");
         return false;
     }
+    if (!a->select.total && !a->json && !a->quiet) lines_print_header(in);
     progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
                    a->quiet || !(a->select.total || a->json));
     while (good && !output_failed() && (b = lines_next(in)) != NULL) {

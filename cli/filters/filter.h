@@ -64,6 +64,10 @@ const char *why_not_added(const tamis *t, tamis_status s);
 bool check_output(const struct args *a);
 /* Saves to a path, or to stdout for "-". Returns EXIT_FOUND, or EXIT_ERROR after a message. */
 int save_filter(tamis *t, const char *path, bool replace);
+/* Replaces a file that another handle of this process has opened for TAMIS_UPDATE. Its lock lasts
+ * until the file is replaced, so that nobody adds lines that would be lost. Whoever waits for the
+ * lock finds another file then, as after every save. */
+int save_over_locked(tamis *t, const char *path);
 /* The same for a packed filter, whose size is returned in *bytes. */
 int save_packed(tamis *t, const char *path, bool replace, uint64_t *bytes);
 /* The same for a text: afterwards the path holds what it held before, or all of the text. */

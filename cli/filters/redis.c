@@ -79,7 +79,7 @@ static const char *wrong_for_redis(const struct args *a)
     if (a->check.confirm != NULL) return "--confirm works only with files";
     if (a->check.prior != 0) return "--prior works only with files";
     if (a->select.numbers || a->select.names || a->select.only_names || a->select.most_lines != 0 ||
-        a->lines.list_field != 0)
+        a->lines.list_field.text != NULL)
         return "-n, -H, -l, -m and --list-field work only with files";
     if (a->picture.plot) return "--plot works only with files";
     if (a->top.live || a->top.min != 0) return "--live and --min work only with files";

@@ -24,13 +24,22 @@ struct plan_args {
     bool is_static, strict, compact, turning, for_transfer;
     struct texts never;   /* files of lines that an exact filter excludes, */
     uint64_t never_items; /* and how many lines they have */
+    double headroom;      /* build */
+    bool grow;            /* add */
+    struct texts list;    /* add: the lines of the filter so far */
 };
 
 /* How the input becomes lines and keys (input/lines.h, input/fields.h). */
+struct column {
+    const char *text; /* as it was given; NULL: it was not */
+    uint64_t number;  /* from 1; 0: it is a name */
+};
 struct line_args {
-    bool nul, raw;
-    uint64_t field, weight_field, list_field, group_field; /* from 1 */
-    int delimiter;                                         /* a byte, or BLANKS (input/fields.h) */
+    bool nul, raw, crlf;
+    bool csv, tsv, jsonl, header;
+    bool strict; /* a line that cannot be read is an error */
+    struct column field, weight_field, list_field, group_field;
+    int delimiter; /* a byte, or BLANKS (input/fields.h) */
 };
 
 /* What the work may take. */

@@ -3,6 +3,9 @@
  * from these tables. */
 #include "options.h"
 
+/* How lines become keys, beside --field, --csv and --jsonl: of every command that reads lines. */
+#define FORMATS "delimiter tsv header crlf strict-input "
+
 const struct command commands[] = {
     {"plan", MAKE, "[ITEMS [RATE]]", "compute sizes and false-positive rates before building",
      "Give two of --items, --fpr and --bytes; ITEMS and RATE are short for --items and --fpr. plan "
@@ -49,7 +52,8 @@ const struct command commands[] = {
      "tamis build --items 1M -o known.tamis bad-urls.txt\n"
      "# Make the smallest one, which never changes:\n"
      "tamis build --static -o sealed.tamis bad-urls.txt",
-     "output force items fpr kind static field delimiter | bytes error never inner counter-bits "
+     "output force items fpr kind static headroom field csv jsonl | " FORMATS
+     "bytes error never inner counter-bits "
      "generations turning compact for-transfer m k seed encoding key-file strict overfill to "
      "type null raw threads memory temp shards wait ack timeout quiet",
      0, run_build},
@@ -62,7 +66,7 @@ const struct command commands[] = {
      "above the planned one. Up to twice the planned rate, add saves the filter and prints a "
      "warning, even with -q. Above that, add fails with exit status 2 and leaves the file "
      "unchanged, unless --overfill is given. To avoid this, build the filter with --items for all "
-     "lines to come, or with --kind growing.",
+     "lines to come, with --headroom, or with --kind growing; or use --grow.",
      "# Make a filter with room for more lines, and add some:\n"
      "tamis build --items 1M -o known.tamis bad-urls.txt &&\n"
      "tamis add known.tamis more-urls.txt\n"
@@ -70,8 +74,9 @@ const struct command commands[] = {
      "tamis add counts.tamis more-urls.txt\n"
      "# Add a single line:\n"
      "echo 'http://a.example/' | tamis add counts.tamis",
-     "field delimiter weight-field key-file overfill quiet | null raw threads wait ack timeout", 1,
-     run_add},
+     "field csv jsonl weight-field grow quiet | from overfill key-file " FORMATS
+     "null raw threads wait ack timeout",
+     1, run_add},
     {"remove", MAKE, "FILTER [FILE...]", "remove lines from a filter or a sketch",
      "Reads the files, or standard input, and removes their lines from FILTER. This works with "
      "counting, cuckoo and pair filters, and with signed-tally, count-min (unless it is "
@@ -85,7 +90,7 @@ const struct command commands[] = {
      "tamis remove users.tamis gone.txt\n"
      "# Make a filter from which lines can be removed:\n"
      "tamis build --kind counting -o members.tamis users.txt",
-     "field delimiter key-file quiet | null raw threads wait timeout", 1, run_remove},
+     "field csv jsonl key-file quiet | " FORMATS "null raw threads wait timeout", 1, run_remove},
     {"rotate", MAKE, "FILTER...", "start a new generation of a window and drop the oldest",
      "Run it at regular intervals, for example from cron. For a window of the last day, build it "
      "with 25 generations and rotate it every hour. If several filters are named, all of them are "
@@ -114,7 +119,7 @@ const struct command commands[] = {
      "if the new filter would be overfull: see 'tamis add --help'.",
      "# Build a filter again from the lines that remain:\n"
      "tamis compact users.tamis users.txt",
-     "field delimiter key-file overfill quiet | null raw threads", 1, run_compact},
+     "field csv jsonl key-file overfill quiet | " FORMATS "null raw threads", 1, run_compact},
     {"check", SEEN, "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Reads the files, or standard input, and prints every line that may be in FILTER (a "
      "\"maybe\"), as grep prints the lines that match. Some of the printed lines may be false "
@@ -126,9 +131,9 @@ const struct command commands[] = {
      "lines with a list instead of a filter. --confirm looks up every maybe in the list from which "
      "the filter was built.\n"
      "\n"
-     "--field looks up one field of each line and prints the whole line. Fields are split at every "
-     "delimiter; quotes, as in CSV, have no special meaning. --json prints the totals as one "
-     "object instead of the lines.\n"
+     "--field looks up one field of each line and prints the whole line; --csv and --jsonl read "
+     "such records ('tamis help input'). --json prints the totals as one object instead of the "
+     "lines.\n"
      "\n"
      "These options are those of grep: -c, -f, -H, -l, -m, -n, -q, -v and -z. Other options of "
      "grep do not exist here: whole lines are compared byte by byte, so there are no regular "
@@ -154,7 +159,8 @@ const struct command commands[] = {
      "tamis check -f bad-urls.txt access-urls.txt\n"
      "# Look up every maybe in the list, which is exact as well:\n"
      "tamis check --confirm bad-urls.txt bad.tamis access-urls.txt",
-     "patterns confirm invert count line-number quiet field delimiter | list-field with-filename "
+     "patterns confirm invert count line-number quiet field csv jsonl | " FORMATS
+     "list-field with-filename "
      "files-with-matches max-count null raw threads memory fpr bytes json key-file from type "
      "column row-group prior timeout",
      0, run_check},
@@ -192,7 +198,8 @@ const struct command commands[] = {
      "tamis uniq --field 1 -t ' ' access-urls.txt\n"
      "# Continue where the last run stopped:\n"
      "tamis uniq --state seen.state access-urls.txt",
-     "field delimiter invert total state window fpr bytes | items kind exact-until json seed "
+     "field csv jsonl invert total state window fpr bytes | " FORMATS
+     "items kind exact-until json seed "
      "key-file null raw threads quiet",
      0, run_uniq},
     {"count", OFTEN, "-o OUT [FILE...]", "make a sketch of how often lines occur",
@@ -208,7 +215,8 @@ const struct command commands[] = {
      "tamis freq seen.tamis http://a.example/\n"
      "# Make a smaller one:\n"
      "tamis count --bytes 256KiB -o small.tamis access-urls.txt",
-     "output force bytes kind field delimiter weight-field | inner generations error delta "
+     "output force bytes kind field csv jsonl weight-field | " FORMATS
+     "inner generations error delta "
      "conservative m k counter-bits seed encoding key-file null raw threads shards wait ack "
      "timeout quiet",
      0, run_count},
@@ -231,7 +239,7 @@ const struct command commands[] = {
      "tamis freq counts.tamis http://a.example/\n"
      "# How often did each line of a list occur?\n"
      "tamis freq counts.tamis - < bad-urls.txt",
-     "field delimiter json key-file quiet | null raw timeout", 1, run_freq},
+     "field csv jsonl json key-file quiet | " FORMATS "null raw timeout", 1, run_freq},
     {"top", OFTEN, "[FILE... | SKETCH]", "list the most frequent lines with their counts",
      "Reads the files, or standard input, and does what sort | uniq -c | sort -rn | head does, in "
      "one pass and with a sketch of 1 MiB. --bytes sets another size; without it, the sketch is "
@@ -248,7 +256,8 @@ const struct command commands[] = {
      "tamis top --field 1 -t blanks access-urls.txt\n"
      "# Save the sketch as well, and list it again:\n"
      "tamis top -o top.tamis access-urls.txt && tamis top top.tamis",
-     "number field delimiter weight-field min live output json | bytes force seed key-file null "
+     "number field csv jsonl weight-field min live output json | " FORMATS
+     "bytes force seed key-file null "
      "raw threads timeout quiet",
      0, run_top},
     {"distinct", HOW_MANY, "[FILE... | SKETCH...]", "count distinct lines",
@@ -289,7 +298,8 @@ const struct command commands[] = {
      "tamis distinct monday.tamis tuesday.tamis\n"
      "# How many values does field 1 have?\n"
      "tamis distinct --field 1 -t ' ' access-urls.txt",
-     "by number field delimiter interval output json | error bytes generations force seed "
+     "by number field csv jsonl interval output json | " FORMATS
+     "error bytes generations force seed "
      "encoding key-file null raw threads memory shards wait timeout quiet",
      0, run_distinct},
     {"merge", MAKE, "-o OUT FILTER...", "make the union of filters, or the sum of sketches",

@@ -37,6 +37,12 @@ const struct option options[] = {
      "make a sealed filter: small, but it never changes. Its kind is chosen: the smallest "
      "one, or the one with the lowest rate if --bytes is given without --fpr. The choice is "
      "printed on standard error"},
+    {0, "headroom", "SHARE", SHARE, FILTER, AT(plan.headroom),
+     "leave room for so many more lines than are counted (50%, 2). Without it the filter has room "
+     "for the counted lines only"},
+    {0, "grow", NULL, FLAG, FILTER, AT(plan.grow),
+     "if it is full, build it again from --from and the lines. It then has at "
+     "least twice the room. A sealed filter is always built again, and a growing one never"},
     {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
      "file of lines that are not members, for which the answer must never be maybe: makes an exact "
      "filter. May be repeated"},
@@ -94,21 +100,38 @@ const struct option options[] = {
     {'z', "null", NULL, FLAG, INPUT, AT(lines.nul), "lines end with a NUL byte, not a newline"},
     {0, "raw", NULL, FLAG, INPUT, AT(lines.raw),
      "read the input as it is. Otherwise gzip, zstd, bzip2 and xz are decompressed"},
-    {0, "field", "N", COUNT, INPUT, AT(lines.field),
-     "use field N of each line as the key, counted from 1. Lines with fewer fields are skipped; "
+    {0, "csv", NULL, FLAG, INPUT, AT(lines.csv),
+     "read CSV (RFC 4180), with commas or -t between fields. Fields in quotes may contain "
+     "delimiters, line ends and doubled quotes"},
+    {0, "tsv", NULL, FLAG, INPUT, AT(lines.tsv), "the same as --csv, with tabs between fields"},
+    {0, "header", NULL, FLAG, INPUT, AT(lines.header),
+     "the first line of each file names its columns. It is not an item; --field and the like "
+     "accept its names, and where lines are printed, so is the header"},
+    {0, "jsonl", NULL, FLAG, INPUT, AT(lines.jsonl),
+     "read one JSON value per line, and the --field in it. A field is a path, such as user.id or "
+     "tags.0; the key is the text of a string, a number or a boolean. Lines without the value, or "
+     "with null, are skipped; their number is printed on standard error"},
+    {0, "crlf", NULL, FLAG, INPUT, AT(lines.crlf),
+     "lines may end as on Windows: a carriage return before the line end is not part of the line"},
+    {0, "strict-input", NULL, FLAG, INPUT, AT(lines.strict),
+     "fail at the first line that cannot be read, instead of skipping it: if it has too few "
+     "fields, a bad weight or no value, or is not CSV or JSON"},
+    {0, "field", "N", COLUMN, INPUT, AT(lines.field),
+     "use field N of each line as the key, counted from 1. With --header or --jsonl, it may be a "
+     "name. Lines with fewer fields are skipped; "
      "their number is printed on standard error"},
     {'t', "delimiter", "C", DELIMITER, INPUT, AT(lines.delimiter),
      "separator of fields: one byte or blanks (default: tab). blanks stands for any number of "
      "spaces and tabs, as in awk"},
-    {0, "by", "N", COUNT, INPUT, AT(lines.group_field),
+    {0, "by", "N", COLUMN, INPUT, AT(lines.group_field),
      "count the distinct lines of each group separately; field N of a line, counted from 1, is its "
      "group. Lines with fewer fields are skipped; their number is printed on standard error"},
     {0, "interval", NULL, FLAG, OUTPUT, AT(interval),
      "also print the 99 % confidence interval. A line of output is then the number, a tab, "
      "and LOWER..UPPER. If the number is exact, both are equal to it"},
-    {0, "list-field", "N", COUNT, INPUT, AT(lines.list_field),
+    {0, "list-field", "N", COLUMN, INPUT, AT(lines.list_field),
      "use only field N of each line of the list that -f or --confirm names"},
-    {0, "weight-field", "N", COUNT, INPUT, AT(lines.weight_field),
+    {0, "weight-field", "N", COLUMN, INPUT, AT(lines.weight_field),
      "count each line as often as its field N states. The field must be a whole number; "
      "without this option each line counts 1. A - counts 0, as in Apache's logs. Lines with "
      "anything else in this field are skipped; their number is printed on standard error"},

@@ -105,6 +105,26 @@ static bool parse_delimiter(const char *s, int *out)
     return tab || blanks || strlen(s) == 1;
 }
 
+/* 50%, 0.5 or 2. */
+static bool parse_share(const char *s, double *out)
+{
+    char *end;
+    *out = strtod(s, &end);
+    if (end != s && *end == '%') {
+        *out /= 100;
+        end++;
+    }
+    return ((*s >= '0' && *s <= '9') || *s == '.') && *end == '\0' && *out > 0 && *out <= 1e6;
+}
+
+/* A number from 1, or a name. */
+static bool parse_column(const char *s, struct column *out)
+{
+    const bool number = *s != '\0' && strspn(s, "0123456789") == strlen(s);
+    *out = (struct column){s, 0};
+    return *s != '\0' && (!number || (parse_number(s, &out->number) && out->number != 0));
+}
+
 static bool set_value(const struct option *o, const char *text, struct args *a)
 {
     void *field = (char *)a + o->offset;
@@ -124,6 +144,8 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == RATE) good = parse_rate(text, field);
     if (o->type == DELIMITER) good = parse_delimiter(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);
+    if (o->type == SHARE) good = parse_share(text, field);
+    if (o->type == COLUMN) good = parse_column(text, field);
     if (o->type == POSITIVE) good = parse_positive(text, field);
     if (good && o->type == SEED) a->plan.seeded = true;
     if (good) return true;
@@ -132,6 +154,8 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         [SEED] = "a whole number below 2^64, decimal or hexadecimal after 0x",
         [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
         [DELIMITER] = "a single byte, \\t for a tab, or blanks for any number of spaces and tabs",
+        [COLUMN] = "the number of a field, counted from 1, or the name of a column",
+        [SHARE] = "a share, like 50% or 0.5",
         [SECONDS] = "a time, like 0.5, 500ms, 30s or 5m",
         [POSITIVE] = "a number above 0, like 0.5 or 2"};
     const char *wanted = wanted_of[o->type];

@@ -24,7 +24,7 @@ enum section {
     OTHER,
     SECTIONS
 };
-enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS, DELIMITER, POSITIVE };
+enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS, DELIMITER, POSITIVE, COLUMN, SHARE };
 struct option {
     char letter; /* the short form, or 0; CONTRIBUTING.md lists the letters */
     const char *name, *value;

@@ -47,7 +47,7 @@ const struct own_option own_options[] = {
       "largest size of the file in bytes, of all generations together (default: 65792 for each "
       "sketch; with --by 16640); sizes double, from 320 on"}},
     {"distinct",
-     {0, "field", "N", COUNT, INPUT, AT(lines.field),
+     {0, "field", "N", COLUMN, INPUT, AT(lines.field),
       "count the distinct values of field N (the first is 1). Lines with fewer fields are "
       "skipped; their number is printed on standard error"}},
     {"distinct",
@@ -104,6 +104,10 @@ const struct own_option own_options[] = {
      {0, "to", "FORMAT", TEXT, FOREIGN, AT(foreign.to),
       "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "
       "chunks, concatenated), redisbloom-dump (for RESTORE), guava"}},
+    {"add",
+     {0, "from", "FILE", TEXTS, FILTER, AT(plan.list),
+      "with --grow: all lines that the filter has. They have the same format as the new ones. If "
+      "there are fewer than the filter has, nothing changes. May be repeated"}},
     {"guard build",
      {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
       "a list of good URLs, which are never reported as bad. May be repeated"}},

@@ -87,10 +87,23 @@ const struct topic topics[] = {
      "\n"
      "With --field, one field of each line is the key, and with 'tamis distinct --by', one is its "
      "group. Fields are split at every --delimiter "
-     "(default: a tab) or, with -t blanks, at any number of spaces and tabs, as in awk. Quotes, as "
-     "in CSV, have no special meaning. Lines with fewer fields are skipped, and so are lines whose "
-     "--weight-field is neither a whole number nor -. Their number is printed on standard error; "
-     "the exit status does not change.",
+     "(default: a tab) or, with -t blanks, at any number of spaces and tabs, as in awk. Quotes "
+     "have a meaning only with --csv and --tsv.\n"
+     "\n"
+     "  --csv, --tsv    fields may be in quotes, and then contain delimiters, line\n"
+     "                  ends and doubled quotes (RFC 4180)\n"
+     "  --header        the first line of each file names the columns: --field user\n"
+     "  --jsonl         each line is a JSON value: --field user.id, --field tags.0\n"
+     "  --crlf          lines may end as on Windows\n"
+     "\n"
+     "Whole records are printed, after the header, so the output of 'tamis check' and 'tamis uniq' "
+     "is CSV or JSON lines again. The mark that Windows puts before UTF-8 is not part of the first "
+     "line, unless --raw is given.\n"
+     "\n"
+     "Lines with too few fields or no value are skipped, and so are records that are not CSV or "
+     "JSON, and lines whose --weight-field is neither a whole number nor -. Their number is "
+     "printed on standard error; the exit status does not change. With --strict-input the first "
+     "such line is an error.",
      "# Count the lines that are not in a filter, with two joined options:\n"
      "tamis check -vc bad.tamis access-urls.txt"},
     {"formats", "the files that are read and written, and --json",

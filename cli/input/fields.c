@@ -1,29 +1,72 @@
 #include "fields.h"
 
 #include "../frame/output.h"
+#include "json_value.h"
 
 #include <string.h>
 
+/* What is wrong with the format of the lines; NULL: nothing. */
+static const char *wrong_format(const struct line_args *how)
+{
+    const bool csv = how->csv || how->tsv;
+    if (how->csv && how->tsv) return "--csv cannot be combined with --tsv";
+    if (csv && how->jsonl) return "--csv and --tsv cannot be combined with --jsonl";
+    if (how->tsv && how->delimiter != 0) return "--tsv has tabs as delimiters: use --csv with -t";
+    if (csv && how->nul) return "records of CSV end with a newline: --csv and --tsv exclude -z";
+    if (csv && (how->delimiter == BLANKS || how->delimiter == '"' || how->delimiter == '\n' ||
+                how->delimiter == '\r'))
+        return "--csv: the delimiter must be one byte, and not a quote or a line end";
+    if (how->jsonl && how->header) return "--header is for --csv, --tsv and lines, not for --jsonl";
+    if (how->jsonl && how->delimiter != 0) return "--jsonl has no --delimiter";
+    if (how->jsonl && how->field.text == NULL && how->list_field.text == NULL)
+        return "--jsonl requires --field, such as --field user.id";
+    return NULL;
+}
+
+/* False after a message when an option names a field that cannot be there. */
+static bool check_column(const struct line_args *how, const struct column *c, const char *option)
+{
+    struct json_path path;
+    if (c->text == NULL) return true;
+    if (how->jsonl && json_path_read(c->text, &path)) return true;
+    if (how->jsonl)
+        complain(NULL, "--%s: '%s' is not names with dots between them", option, c->text);
+    else if (c->number == 0 && !how->header)
+        complain(NULL,
+                 "--%s: '%s' is not a number; columns have names only with --header, or with "
+                 "--jsonl",
+                 option, c->text);
+    else
+        return true;
+    return false;
+}
+
 bool check_fields(const struct line_args *how)
 {
-    const bool fields =
-        how->field != 0 || how->weight_field != 0 || how->list_field != 0 || how->group_field != 0;
-    if (how->delimiter == 0 || fields) return true;
-    complain(NULL, "--delimiter requires --field or --weight-field");
-    return false;
+    const bool fields = how->field.text != NULL || how->weight_field.text != NULL ||
+                        how->list_field.text != NULL || how->group_field.text != NULL;
+    const char *wrong = wrong_format(how);
+    if (wrong == NULL && how->delimiter != 0 && !fields && !how->csv)
+        wrong = "--delimiter requires --field or --weight-field";
+    if (wrong != NULL) complain(NULL, "%s", wrong);
+    return wrong == NULL && check_column(how, &how->field, "field") &&
+           check_column(how, &how->weight_field, "weight-field") &&
+           check_column(how, &how->group_field, "by") &&
+           check_column(how, &how->list_field, "list-field");
 }
 
 struct line_args list_lines(const struct line_args *how)
 {
     struct line_args list = *how;
     list.field = how->list_field;
-    list.weight_field = list.group_field = 0;
+    list.weight_field = list.group_field = (struct column){NULL, 0};
+    if (list.field.text == NULL) list.csv = list.tsv = list.jsonl = list.header = false;
     return list;
 }
 
 int delimiter_from(const struct line_args *how)
 {
-    return how->delimiter != 0 ? how->delimiter : '\t';
+    return how->delimiter != 0 ? how->delimiter : how->csv ? ',' : '\t';
 }
 
 static bool is_blank(char c)

@@ -11,8 +11,8 @@
 /* False after a message when one of the options is useless without another. */
 bool check_fields(const struct line_args *how);
 
-/* How the lines of a list beside the input are read: the key is the whole line, or the field of
- * --list-field. */
+/* How the lines of a list beside the input are read: the key is the whole line, whatever the format
+ * of the input, or with --list-field that field of lines in the same format. */
 struct line_args list_lines(const struct line_args *how);
 
 /* --delimiter blanks: any number of spaces and tabs separates two fields. Blanks at the beginning

@@ -5,9 +5,12 @@
 
 #include "../frame/output.h"
 #include "../frame/stop.h"
+#include "csv.h"
 #include "fields.h"
+#include "header.h"
 #include "input.h"
 #include "keys.h"
+#include "split.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,46 +26,50 @@
 /* With lines_save_memory. Smaller blocks are slower. */
 #define SMALL_BLOCK_BYTES ((size_t)1 << 17)
 enum { FEW_LINES = 8192 };
+/* If a quote in CSV is not closed within this length, it is taken to be a mistake. */
+#define MOST_QUOTED ((size_t)16 << 20)
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
 
 enum state { EMPTY, FILLED, DONE };
 
 struct slot {
-    struct block block;
+    struct portion piece;
     enum state state;
-    bool failed;
-    bool strange; /* the line after the last one cannot be a key of the hasher */
-    char *text;
-    size_t size, room, room_lines;
-    size_t split;     /* how much of the text is split; the rest has too many lines for one block */
+    bool strange;     /* the line after the last one cannot be a key of the hasher */
     const char *path; /* the file that all its lines are from */
-    uint64_t all;     /* the number of lines, with those that are skipped */
-    uint64_t bad;     /* skipped lines whose weight is not a number */
-    tamis_bytes bad_weight; /* the first such weight */
+    uint64_t lead;    /* the lines of its header, if the block is the first of a file */
+};
+
+/* The first of the lines that were skipped for one reason. */
+struct told {
+    uint64_t n, line, column;
+    const char *path, *reason;
+    char text[41];
 };
 
 struct lines {
     char **paths;
     int n_paths, next_path;
-    struct input *in;                  /* NULL: none is open */
-    const char *path;                  /* that is being read */
-    char end;                          /* of a line */
+    struct input *in;       /* NULL: none is open */
+    const char *path;       /* that is being read */
+    bool fresh;             /* nothing of that file was used yet */
+    bool has_header;        /* the header of that file was read, or it has none */
+    const char *utf16;      /* the first file in UTF-16 */
+    struct form form;       /* of its lines */
+    struct columns columns; /* of that file */
+    struct header header;
     size_t block_bytes, most_lines;    /* of a block */
     bool failed, ended, finished, raw; /* ended: everything is read; finished: and returned */
     bool broken; /* a line cannot be a key: the block that ends before it is the last */
     uint64_t bytes, bytes_before; /* read from all files; from the files before this one */
     const struct line_args *how;
     const tamis *hasher;
-    struct key_form form; /* of the hasher's keys */
+    struct key_form keys; /* of the hasher */
     const char *counted;  /* the file of the last block that was returned */
     uint64_t lines;       /* the number of its lines before that block */
-    uint64_t skipped;     /* lines with too few fields */
-    struct {
-        uint64_t n, line; /* how many; the line of the first */
-        const char *path;
-        char text[41];
-    } bad;      /* weights */
-    char *rest; /* the beginning of a line whose end has not been read */
+    struct told skipped[SKIPS];
+    struct told with_return; /* the first line whose key ends with a carriage return */
+    char *rest;              /* the beginning of a line whose end has not been read */
     size_t rest_size, rest_room;
 
     struct slot slots[MAX_BLOCKS];
@@ -105,6 +112,7 @@ static bool open_next(struct lines *l)
         const bool spent = input_is_spent(path);
         l->path = is_stdin ? "standard input" : path;
         l->in = spent ? NULL : input_open(path, l->raw);
+        l->fresh = true;
         if (l->in != NULL) return true;
         fail_file(l, spent ? "the filter was already read from there" : strerror(errno));
     }
@@ -125,7 +133,7 @@ static bool grow_buffer(char **p, size_t *room, size_t wanted)
 
 /* Reads once, behind what the slot holds. Returns 0 at the end of the file, and after an error,
  * which was reported. */
-static size_t read_more(struct lines *l, struct slot *s)
+static size_t read_more(struct lines *l, struct portion *s)
 {
     /* One byte stays free for the line end that the last line may lack. */
     if (!grow_buffer(&s->text, &s->room,
@@ -142,8 +150,50 @@ static size_t read_more(struct lines *l, struct slot *s)
     return (size_t)got;
 }
 
-/* Keeps what follows the last line end for the next block. */
-static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
+/* Removes n bytes from the beginning. */
+static void drop_first(struct portion *s, size_t n)
+{
+    s->size -= n;
+    memmove(s->text, s->text + n, s->size);
+}
+
+/* Windows marks UTF-8 by a first character that nobody sees, and which is not part of the first
+ * line. UTF-16 begins with a mark as well. Its lines may be compared as they are, but it is neither
+ * CSV nor JSON. Returns false if more must be read to know. */
+static bool drop_mark(struct lines *l, struct portion *s, bool ended)
+{
+    static const char utf8[] = "\xef\xbb\xbf";
+    const size_t n = s->size < 3 ? s->size : 3;
+    if (!l->raw && !l->how->nul && memcmp(s->text, utf8, n) == 0) {
+        if (n < 3 && !ended) return false;
+        if (n == 3) drop_first(s, 3);
+    }
+    l->fresh = false;
+    /* Its digits, blanks and Latin letters have a byte that is zero. */
+    if (!l->raw && s->size >= 4 && memchr(s->text, 0, s->size < 64 ? s->size : 64) != NULL &&
+        (memcmp(s->text, "\xff\xfe", 2) == 0 || memcmp(s->text, "\xfe\xff", 2) == 0))
+        l->utf16 = l->utf16 != NULL ? l->utf16 : l->path;
+    if (l->utf16 != NULL && l->form.format != LINES) l->failed = true;
+    return true;
+}
+
+/* The end of the last whole record in the slot, of which the last `got` bytes are new. */
+static size_t whole_records(const struct lines *l, const struct portion *s, size_t got, bool ended)
+{
+    const char *const stop = s->text + s->size, *open;
+    if (l->form.format != CSV) {
+        const char *last = memrchr(stop - got, l->form.end, got);
+        return ended ? s->size : last == NULL ? 0 : (size_t)(last - s->text) + 1;
+    }
+    const char *end = csv_last_end(s->text, stop, (char)l->form.delimiter, ended, &open);
+    if (ended || end != s->text || open == NULL || (size_t)(stop - open) < MOST_QUOTED)
+        return (size_t)(end - s->text);
+    end = memchr(open, '\n', (size_t)(stop - open));
+    return end != NULL ? (size_t)(end - s->text) + 1 : 0;
+}
+
+/* Keeps what follows the whole records for the next block. */
+static bool set_rest_aside(struct lines *l, struct portion *s, size_t from)
 {
     l->rest_size = s->size - from;
     if (!grow_buffer(&l->rest, &l->rest_room, l->rest_size)) return false;
@@ -152,39 +202,67 @@ static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
     return true;
 }
 
-/* Fills a slot with whole lines; false at the end of the input. */
-static bool fill_slot(struct lines *l, struct slot *s)
+static bool take_rest(struct lines *l, struct portion *s)
 {
-    s->size = 0;
-    s->split = 0;
+    s->size = s->split = 0;
     s->failed = false;
-    if (l->rest_size > 0) {
-        if (!grow_buffer(&s->text, &s->room, l->rest_size)) {
-            no_memory(l);
-            return false;
-        }
-        memcpy(s->text, l->rest, l->rest_size);
-        s->size = l->rest_size;
+    if (l->rest_size == 0) return true;
+    if (!grow_buffer(&s->text, &s->room, l->rest_size + 1)) return false;
+    memcpy(s->text, l->rest, l->rest_size);
+    s->size = l->rest_size;
+    l->rest_size = 0;
+    return true;
+}
+
+/* Takes the header out of the first records of a file. False after a message: the file is left. */
+static bool take_header(struct lines *l, struct slot *s)
+{
+    size_t length;
+    l->has_header = true;
+    s->lead = 0;
+    if (!header_read(&l->header, &l->form, l->path, s->piece.text, s->piece.size, &length,
+                     &l->columns)) {
+        l->failed = true;
+        close_file(l);
         l->rest_size = 0;
+        s->piece.size = 0;
+        return false;
     }
-    while (l->in != NULL || open_next(l)) {
+    for (size_t i = 0; i < length; i++) s->lead += s->piece.text[i] == l->form.end;
+    drop_first(&s->piece, length);
+    return true;
+}
+
+/* Fills a slot with whole records; false at the end of the input. */
+static bool fill_slot(struct lines *l, struct slot *slot)
+{
+    struct portion *s = &slot->piece;
+    bool good = take_rest(l, s);
+    slot->lead = 0;
+    while (good && (l->in != NULL || open_next(l))) {
         const size_t got = read_more(l, s);
-        if (got == 0) {
-            close_file(l);
-            if (stop_asked() != 0) return false; /* half a line is dropped */
-            if (s->size == 0) continue;
-            if (s->text[s->size - 1] != l->end) s->text[s->size++] = l->end;
-            break;
-        }
-        const char *last = memrchr(s->text + s->size - got, l->end, got);
-        if (last == NULL) continue; /* the line is longer than what was read */
-        if (!set_rest_aside(l, s, (size_t)(last - s->text) + 1)) {
-            no_memory(l);
-            return false;
+        const bool ended = got == 0;
+        if (ended) close_file(l);
+        if (ended && stop_asked() != 0) return false; /* half a line is dropped */
+        if (l->fresh) l->has_header = !l->how->header;
+        if (l->fresh && !drop_mark(l, s, ended)) continue;
+        if (s->size == 0) continue;
+        if (ended && s->text[s->size - 1] != l->form.end) s->text[s->size++] = l->form.end;
+        const size_t whole = whole_records(l, s, got, ended);
+        if (whole == 0) continue; /* the record is longer than what was read */
+        good = set_rest_aside(l, s, whole);
+        if (good && !l->has_header && (!take_header(l, slot) || s->size == 0)) {
+            good = good && take_rest(l, s);
+            continue;
         }
         break;
     }
-    s->path = l->path;
+    if (!good) {
+        no_memory(l);
+        return false;
+    }
+    slot->path = l->path;
+    s->columns = l->columns;
     s->block.input_bytes = l->bytes;
     return s->size > 0;
 }
@@ -197,75 +275,15 @@ static bool is_ready(const struct lines *l)
 
 /* --- Splitting and hashing -------------------------------------------------------------------- */
 
-bool resize(void *array, size_t n, size_t size)
+static void process(const struct lines *l, struct slot *slot)
 {
-    void *p;
-    memcpy(&p, array, sizeof p);
-    p = realloc(p, n * size); /* cppcheck-suppress memleakOnRealloc ; *array still has it */
-    if (p != NULL) memcpy(array, &p, sizeof p);
-    return p != NULL;
-}
-
-static bool make_line_room(const struct lines *l, struct slot *s)
-{
-    struct block *b = &s->block;
-    const size_t room = s->room_lines * 2 + 8192;
-    if (!resize(&b->lines, room, sizeof *b->lines)) return false;
-    if (l->how->field == 0) b->keys = b->lines;
-    if ((l->how->field != 0 && !resize(&b->keys, room, sizeof *b->keys)) ||
-        (l->how->group_field != 0 && !resize(&b->groups, room, sizeof *b->groups)) ||
-        (l->how->weight_field != 0 && !resize(&b->weights, room, sizeof *b->weights)) ||
-        (l->hasher != NULL && !resize(&b->hashes, room, sizeof *b->hashes)))
-        return false;
-    s->room_lines = room;
-    return true;
-}
-
-/* Finds the fields of line i. False when it has too few, or a bad weight, which is counted. */
-static bool cut(const struct lines *l, struct slot *s, size_t i)
-{
-    const struct line_args *how = l->how;
-    const int delimiter = delimiter_from(how);
-    const tamis_bytes line = s->block.lines[i];
-    tamis_bytes weight;
-    if (how->field != 0 && !field_of(line, how->field, delimiter, &s->block.keys[i])) return false;
-    if (how->group_field != 0 && !field_of(line, how->group_field, delimiter, &s->block.groups[i]))
-        return false;
-    if (how->weight_field == 0) return true;
-    if (!field_of(without_return(line), how->weight_field, delimiter, &weight)) return false;
-    if (weight_of(weight, &s->block.weights[i])) return true;
-    if (s->bad++ == 0) s->bad_weight = weight;
-    return false;
-}
-
-/* Splits and hashes up to most_lines lines, from s->split on. */
-static void process(const struct lines *l, struct slot *s)
-{
-    const char *p = s->text + s->split, *const stop = s->text + s->size;
-    const struct line_args *how = l->how;
-    const bool fields = how->field != 0 || how->weight_field != 0 || how->group_field != 0;
-    size_t n = 0;
-    s->block.text = p;
-    s->all = 0;
-    s->bad = 0;
-    while (p < stop && n < l->most_lines) {
-        if (n == s->room_lines && !make_line_room(l, s)) {
-            s->failed = true;
-            break;
-        }
-        const char *end =
-            memchr(p, l->end, (size_t)(stop - p)); /* is there: the text ends with it */
-        s->block.lines[n] = (tamis_bytes){p, (size_t)(end - p)};
-        p = end + 1;
-        s->all++;
-        if (!fields || cut(l, s, n)) n++;
-    }
-    s->split = (size_t)(p - s->text);
-    s->block.n = n;
-    s->strange = false;
+    struct portion *s = &slot->piece;
+    split(&l->form, s, l->most_lines, l->hasher != NULL);
+    slot->strange = false;
     if (l->hasher == NULL || s->failed) return;
-    s->block.n = hash_texts(l->hasher, l->form, s->block.keys, n, s->block.hashes);
-    s->strange = s->block.n < n;
+    const size_t n = s->block.n;
+    s->block.n = hash_texts(l->hasher, l->keys, s->block.keys, n, s->block.hashes);
+    slot->strange = s->block.n < n;
 }
 
 static struct slot *slot_at(struct lines *l, unsigned i)
@@ -301,11 +319,13 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
     if (l == NULL) return NULL;
     l->paths = n > 0 ? paths : stdin_only;
     l->n_paths = n > 0 ? n : 1;
-    l->end = how->nul ? '\0' : '\n';
     l->raw = how->raw;
     l->how = how;
+    form_of(how, &l->form);
+    l->columns =
+        (struct columns){{how->field.number, how->group_field.number, how->weight_field.number}};
     l->hasher = hasher;
-    if (hasher != NULL) l->form = key_form_of(hasher);
+    if (hasher != NULL) l->keys = key_form_of(hasher);
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
     /* Splitting without hashing is quick, so fewer slots suffice. */
@@ -371,38 +391,51 @@ static void give_back(struct lines *l)
 static uint64_t line_with(const struct lines *l, const struct slot *s, const char *byte)
 {
     uint64_t line = l->lines + 1;
-    for (const char *p = s->block.text; p < byte; p++) line += *p == l->end;
+    for (const char *p = s->piece.block.text; p < byte; p++) line += *p == l->form.end;
     return line;
 }
 
-static void note_bad_weights(struct lines *l, const struct slot *s)
+/* Adds n lines to those that were skipped for a reason; `at` is the first of them. */
+static void tell(const struct lines *l, struct told *t, const struct slot *s, uint64_t n,
+                 tamis_bytes at, const char *reason)
 {
-    const char *p = s->bad_weight.p;
-    l->bad.n += s->bad;
-    if (l->bad.n != s->bad || s->bad == 0) return; /* the first bad weight came earlier */
-    l->bad.path = s->path;
-    l->bad.line = line_with(l, s, p);
-    for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof l->bad.text; i++)
-        l->bad.text[i] =
-            p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* a message may go to a terminal */
+    const char *p = at.p, *line = p;
+    t->n += n;
+    if (t->n != n || n == 0) return; /* the first one came earlier */
+    t->path = s->path;
+    t->reason = reason;
+    t->line = line_with(l, s, p);
+    while (line > s->piece.block.text && line[-1] != l->form.end) line--;
+    t->column = (uint64_t)(p - line) + 1;
+    for (size_t i = 0; i < at.len && i + 1 < sizeof t->text; i++)
+        t->text[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* a message may go to a terminal */
 }
+
+static void tell_refused(const struct lines *l, enum skip why);
 
 /* The blocks come in order here, so the numbers of lines are known. False after a message. */
 static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
 {
-    l->lines = l->counted == s->path ? l->lines + before : 0;
+    struct portion *p = &s->piece;
+    l->lines = l->counted == s->path ? l->lines + before : s->lead;
     l->counted = s->path;
-    if (!s->strange) l->skipped += s->all - s->block.n - s->bad;
-    s->block.path = s->path;
-    s->block.before = l->lines;
-    note_bad_weights(l, s);
+    p->block.path = s->path;
+    p->block.before = l->lines;
+    for (int i = 0; i < SKIPS && !s->strange; i++)
+        tell(l, &l->skipped[i], s, p->skipped[i].n, p->skipped[i].at, p->skipped[i].reason);
+    if (p->with_return.p != NULL) tell(l, &l->with_return, s, 1, p->with_return, NULL);
     if (s->strange) {
-        const tamis_bytes text = s->block.keys[s->block.n];
-        complain_of_text(s->path, line_with(l, s, text.p), l->hasher, text);
+        const tamis_bytes text = p->block.keys[p->block.n];
+        complain_of_text(s->path, line_with(l, s, p->block.lines[p->block.n].p), l->hasher, text);
         l->failed = l->broken = true;
-        return s->block.n > 0;
+        return p->block.n > 0;
     }
-    if (!s->failed) return true;
+    if (p->refused != KEPT) {
+        tell_refused(l, p->refused);
+        l->failed = l->broken = true;
+        return p->block.n > 0;
+    }
+    if (!p->failed) return true;
     complain(NULL, "not enough memory");
     l->failed = true;
     return false;
@@ -410,11 +443,12 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
 
 const struct block *lines_next(struct lines *l)
 {
-    const uint64_t before = l->lent ? slot_at(l, 0)->all : 0;
+    struct slot *lent = l->lent ? slot_at(l, 0) : NULL;
+    const uint64_t before = lent != NULL ? lent->piece.ends : 0;
     if (l->broken) return NULL;
-    if (l->lent && slot_at(l, 0)->split < slot_at(l, 0)->size && !l->failed) {
-        process(l, slot_at(l, 0));
-        return hand_out(l, slot_at(l, 0), before) ? &slot_at(l, 0)->block : NULL;
+    if (lent != NULL && lent->piece.split < lent->piece.size && !l->failed) {
+        process(l, lent);
+        return hand_out(l, lent, before) ? &lent->piece.block : NULL;
     }
     if (l->lent) give_back(l);
     for (;;) {
@@ -434,7 +468,7 @@ const struct block *lines_next(struct lines *l)
     }
     l->lent = true;
     struct slot *s = slot_at(l, 0);
-    return hand_out(l, s, before) ? &s->block : NULL;
+    return hand_out(l, s, before) ? &s->piece.block : NULL;
 }
 
 bool lines_wait(const struct lines *l, int milliseconds)
@@ -446,7 +480,7 @@ uint64_t lines_number(const struct lines *l, size_t i, const char **path)
 {
     const struct slot *s = &l->slots[l->first % l->n_slots];
     *path = s->path;
-    return line_with(l, s, s->block.lines[i].p);
+    return line_with(l, s, s->piece.block.lines[i].p);
 }
 
 bool lines_failed(const struct lines *l)
@@ -456,29 +490,101 @@ bool lines_failed(const struct lines *l)
 
 uint64_t lines_skipped(const struct lines *l)
 {
-    return l->skipped + l->bad.n;
+    uint64_t all = 0;
+    for (int i = TOO_FEW; i < BLANK; i++) all += l->skipped[i].n;
+    return all;
+}
+
+void lines_print_header(struct lines *l)
+{
+    l->header.print = true;
+}
+
+/* The highest number of a field that is read. */
+static uint64_t highest_column(const struct lines *l)
+{
+    uint64_t last = 0;
+    for (int i = 0; i < ROLES; i++)
+        if (l->columns.of[i] > last) last = l->columns.of[i];
+    return last;
+}
+
+static const char *plural(uint64_t n)
+{
+    return n > 1 ? "s" : "";
+}
+
+/* What is wrong with the first line that was skipped for this reason. The result is valid until the
+ * next call. */
+static const char *fault_of(const struct lines *l, enum skip why)
+{
+    static char text[200];
+    const struct told *t = &l->skipped[why];
+    const char *key = l->how->field.text != NULL ? l->how->field.text : "";
+    switch (why) {
+    case TOO_FEW:
+        snprintf(text, sizeof text, "fewer than %s fields", grouped(highest_column(l)));
+        break;
+    case BAD_WEIGHT:
+        snprintf(text, sizeof text, "the weight '%s' is not a whole number of at most 64 bits",
+                 t->text);
+        break;
+    case NOT_VALID: snprintf(text, sizeof text, "%s", t->reason); break;
+    case NO_VALUE: snprintf(text, sizeof text, "there is no value at '%.60s'", key); break;
+    default: snprintf(text, sizeof text, "the value at '%.60s' is not a text or a number", key);
+    }
+    return text;
+}
+
+static void tell_refused(const struct lines *l, enum skip why)
+{
+    const struct told *t = &l->skipped[why];
+    if (why == NOT_VALID)
+        complain(t->path, "line %s, column %s: %s", grouped(t->line), grouped(t->column),
+                 fault_of(l, why));
+    else
+        complain(t->path, "line %s: %s", grouped(t->line), fault_of(l, why));
 }
 
 static void tell_skipped(const struct lines *l)
 {
-    const uint64_t named[] = {l->how->field, l->how->weight_field, l->how->group_field};
-    uint64_t last = 0;
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (named[i] > last) last = named[i];
-    if (!l->finished || l->failed) return;
-    if (l->skipped > 0)
-        complain(NULL, "skipped %s line%s with fewer than %s fields", grouped(l->skipped),
-                 l->skipped > 1 ? "s" : "", grouped(last));
-    if (l->bad.n > 0)
-        complain(l->bad.path,
-                 "line %s: the weight '%s' is not a whole number of at most 64 "
-                 "bits; skipped %s such line%s",
-                 grouped(l->bad.line), l->bad.text, grouped(l->bad.n), l->bad.n > 1 ? "s" : "");
+    const struct told *few = &l->skipped[TOO_FEW], *bad = &l->skipped[BAD_WEIGHT],
+                      *invalid = &l->skipped[NOT_VALID], *none = &l->skipped[NO_VALUE],
+                      *strange = &l->skipped[NO_TEXT];
+    if (few->n > 0)
+        complain(NULL, "skipped %s line%s with fewer than %s fields", grouped(few->n),
+                 plural(few->n), grouped(highest_column(l)));
+    if (bad->n > 0)
+        complain(bad->path, "line %s: %s; skipped %s such line%s", grouped(bad->line),
+                 fault_of(l, BAD_WEIGHT), grouped(bad->n), plural(bad->n));
+    if (invalid->n > 0)
+        complain(invalid->path, "line %s, column %s: %s; skipped %s record%s that %s not %s",
+                 grouped(invalid->line), grouped(invalid->column), fault_of(l, NOT_VALID),
+                 grouped(invalid->n), plural(invalid->n), invalid->n > 1 ? "are" : "is",
+                 l->form.format == CSV ? "CSV" : "JSON");
+    if (none->n > 0)
+        complain(NULL, "skipped %s line%s in which a value is missing or null", grouped(none->n),
+                 plural(none->n));
+    if (strange->n > 0)
+        complain(strange->path, "line %s: %s; skipped %s such line%s", grouped(strange->line),
+                 fault_of(l, NO_TEXT), grouped(strange->n), plural(strange->n));
+}
+
+/* What makes lines differ from those of other systems. */
+static void tell_of_windows(const struct lines *l)
+{
+    if (l->utf16 != NULL)
+        complain(l->utf16, "is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8");
+    else if (l->with_return.n > 0)
+        complain(l->with_return.path,
+                 "line %s ends with a carriage return, which is part of its key: --crlf removes it",
+                 grouped(l->with_return.line));
 }
 
 void lines_close(struct lines *l, bool quiet)
 {
-    if (!quiet) tell_skipped(l);
+    if (!quiet && l->finished && !l->failed) tell_skipped(l);
+    if (!quiet) tell_of_windows(l);
     pthread_mutex_lock(&l->mutex);
     l->stop = true;
     pthread_cond_broadcast(&l->filled);
@@ -488,15 +594,8 @@ void lines_close(struct lines *l, bool quiet)
     pthread_cond_destroy(&l->filled);
     pthread_cond_destroy(&l->done);
     close_file(l);
-    for (unsigned i = 0; i < MAX_BLOCKS; i++) {
-        struct slot *s = &l->slots[i];
-        if (l->how->field != 0) free(s->block.keys);
-        free(s->block.lines);
-        free(s->block.groups);
-        free(s->block.weights);
-        free(s->block.hashes);
-        free(s->text);
-    }
+    for (unsigned i = 0; i < MAX_BLOCKS; i++) portion_free(&l->form, &l->slots[i].piece);
+    header_free(&l->header);
     free(l->rest);
     free(l);
 }
@@ -526,18 +625,18 @@ bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *cou
     }
     while (!l->failed && open_next(l)) {
         ssize_t got;
-        char last = l->end;
+        char last = l->form.end;
         while ((got = input_read(l->in, buffer, sizeof buffer)) != 0) {
             if (got < 0) {
                 fail_file(l, input_reason(l->in));
                 break;
             }
             uint64_t ends = 0;
-            for (ssize_t i = 0; i < got; i++) ends += buffer[i] == l->end;
+            for (ssize_t i = 0; i < got; i++) ends += buffer[i] == l->form.end;
             *count += ends;
             last = buffer[got - 1];
         }
-        *count += last != l->end; /* the last line may lack its line end */
+        *count += last != l->form.end; /* the last line may lack its line end */
         close_file(l);
     }
     const bool good = !l->failed;

@@ -1,5 +1,6 @@
 /* Reads the lines of several files, one after the other, in blocks. Lines may have any bytes and
- * any length. Threads split and hash the blocks, which are returned in the order of the input. */
+ * any length. Threads split and hash the blocks, which are returned in the order of the input. With
+ * --csv and --tsv, "line" means a record, which may have line ends in quotes. */
 #ifndef TAMIS_CLI_LINES_H
 #define TAMIS_CLI_LINES_H
 
@@ -11,7 +12,7 @@ struct block {
     /* Without their line ends, but in memory each line is followed by its end, even the last one.
      * The next line follows that, unless lines were left out between them. */
     tamis_bytes *lines;
-    tamis_bytes *keys;   /* by --field; without it the lines themselves */
+    tamis_bytes *keys;   /* by --field and --crlf; without them the lines themselves */
     tamis_bytes *groups; /* by --by; without it NULL */
     int64_t *weights;    /* by --weight-field; without it NULL */
     tamis_hash *hashes;  /* of the keys, if there is a hasher */
@@ -30,15 +31,19 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
 /* Called before lines_next: smaller blocks, of at most 8,192 lines, take less memory. */
 void lines_save_memory(struct lines *l);
 /* The next block, valid until the next call; NULL at the end. A file that cannot be read is
- * reported and skipped. Lines with too few fields, or with a weight that is not a number, are
- * skipped and counted. A line that cannot be a key of the hasher is reported; the lines before it
- * are the last ones. Lines are returned as soon as they have arrived, so a slow pipe does not
- * delay them. A signal of stop.h ends the input after the last whole line that was read. */
+ * reported and skipped. Lines with too few fields, with a weight that is not a number, or that are
+ * not CSV or JSON are skipped and counted. With --strict-input, the first of them is reported, and
+ * the lines before it are the last ones. So are those before a line that cannot be a key of the
+ * hasher. Lines are returned as soon as they have arrived, so a slow pipe does not delay them. A
+ * signal of stop.h ends the input after the last whole line that was read. */
 const struct block *lines_next(struct lines *l);
 /* Whether lines_next would return within so many milliseconds. */
 bool lines_wait(const struct lines *l, int milliseconds);
 /* The number of line i of the current block in its file, and the file, for messages. */
 uint64_t lines_number(const struct lines *l, size_t i, const char **path);
+/* Called before lines_next by a command that prints lines: with --header, the header of the first
+ * file is printed before them, and a file with another header is an error. */
+void lines_print_header(struct lines *l);
 /* Whether a file could not be read or memory ran out; a message was printed. */
 bool lines_failed(const struct lines *l);
 /* The number of lines that were skipped. */

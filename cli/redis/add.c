@@ -59,7 +59,7 @@ static int add_remote(const struct args *a, const struct remote *r, uint64_t *li
 {
     struct adding d = {.ack = a->redis.ack};
     const struct flow f =
-        flow_of(a, r, a->lines.weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &d);
+        flow_of(a, r, a->lines.weight_field.text != NULL ? CLUSTER_WEIGH : CLUSTER_ADD, &d);
     const int status = send_lines(&f, files, n);
     *lines = d.lines;
     return status == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;

@@ -72,6 +72,7 @@ int remote_check(const struct args *a)
                                .threads = threads_from(&a->work),
                                .quiet = a->quiet ||
                                         !totals, /* lines that are printed show the progress */
+                               .prints = !totals && !a->quiet,
                                .to = &r,
                                .verb = CLUSTER_HAS,
                                .progress = "checking",

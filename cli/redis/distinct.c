@@ -103,11 +103,11 @@ static int make_and_count(const struct args *a)
 static const char *wrong_for_distinct(const struct args *a)
 {
     const bool makes = a->output.path != NULL;
-    if (a->lines.group_field != 0 || a->top.most != 0)
+    if (a->lines.group_field.text != NULL || a->top.most != 0)
         return "--by counts lines of files, and makes no set";
     if (!makes &&
         (a->plan.seeded || a->plan.error != 0 || a->plan.bytes != 0 || a->plan.generations != 0 ||
-         a->lines.field != 0 || a->redis.shards != 0 || a->redis.replicas != 0))
+         a->lines.field.text != NULL || a->redis.shards != 0 || a->redis.replicas != 0))
         return "a set accepts only --interval and --json; combine sets with 'tamis merge', and add "
                "lines with 'tamis add'";
     for (int i = 0; i < a->n_words && makes; i++)

@@ -503,8 +503,8 @@ int remote_top(const struct args *a)
     struct list l = {0};
     const uint64_t most = a->top.most != 0 ? a->top.most : 10;
     int status = EXIT_ERROR;
-    if (a->n_words != 1 || a->output.path != NULL || a->plan.bytes != 0 || a->lines.field != 0 ||
-        a->lines.weight_field != 0)
+    if (a->n_words != 1 || a->output.path != NULL || a->plan.bytes != 0 ||
+        a->lines.field.text != NULL || a->lines.weight_field.text != NULL)
         return complain(NULL, "top: a set at a redis:// address accepts only -n and --json; make "
                               "one with 'tamis count --kind top -o redis://...'");
     if (most > MOST_LISTED)

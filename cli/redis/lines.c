@@ -63,6 +63,22 @@ static size_t span(const struct block *b)
     return (size_t)((const char *)last.p + last.len + 1 - (const char *)b->lines[0].p);
 }
 
+/* Whether a key is a part of its line. Others were written anew, without quotes or escapes. */
+static bool is_inside(tamis_bytes key, tamis_bytes line)
+{
+    const char *p = key.p, *from = line.p;
+    return p >= from && p <= from + line.len;
+}
+
+/* The number of bytes that a block takes in a window. */
+static size_t bytes_of(const struct block *b)
+{
+    size_t bytes = span(b);
+    for (size_t i = 0; i < b->n && b->keys != b->lines; i++)
+        if (!is_inside(b->keys[i], b->lines[i])) bytes += b->keys[i].len;
+    return bytes;
+}
+
 static tamis_bytes moved(tamis_bytes line, const char *from, char *to)
 {
     return (tamis_bytes){to + ((const char *)line.p - from), line.len};
@@ -75,14 +91,19 @@ static void window_take(struct window *w, const struct block *b)
     const char *from = b->n > 0 ? b->lines[0].p : NULL;
     char *to = w->text + w->size;
     if (bytes > 0) memcpy(to, from, bytes);
+    w->size += bytes;
     for (size_t i = 0; i < b->n; i++) {
+        const tamis_bytes key = b->keys[i];
         w->lines[w->n + i] = moved(b->lines[i], from, to);
-        w->keys[w->n + i] = moved(b->keys[i], from, to);
+        w->keys[w->n + i] = moved(key, from, to);
+        if (is_inside(key, b->lines[i])) continue;
+        w->keys[w->n + i] = (tamis_bytes){w->text + w->size, key.len};
+        memcpy(w->text + w->size, key.p, key.len);
+        w->size += key.len;
     }
     if (b->n > 0) memcpy(w->hashes + w->n, b->hashes, b->n * sizeof *b->hashes);
     if (b->n > 0 && b->weights != NULL)
         memcpy(w->weights + w->n, b->weights, b->n * sizeof *b->weights);
-    w->size += bytes;
     w->n += b->n;
     w->input_bytes = b->input_bytes;
 }
@@ -130,7 +151,7 @@ static bool finish_all(struct running *r)
 /* Adds the block to the window that is filling, or to a new one. */
 static bool send_block(struct running *r, const struct block *b)
 {
-    const size_t bytes = span(b);
+    const size_t bytes = bytes_of(b);
     const struct window *last = r->filling ? window_at(r, r->used - 1) : NULL;
     if (last != NULL && (last->n + b->n > last->room || last->size + bytes > last->text_room) &&
         !send_window(r))
@@ -176,6 +197,7 @@ int send_lines(const struct flow *f, char **files, int n)
     if (in == NULL) {
         complain(NULL, "not enough memory");
     } else {
+        if (f->prints) lines_print_header(in);
         progress_start(&r.bar, f->progress, lines_total_bytes(files, n), f->quiet);
         const bool good = pump(&r, in);
         progress_end(&r.bar);

@@ -51,7 +51,7 @@ struct window {
 struct flow {
     const struct line_args *lines;
     unsigned threads;
-    bool quiet;
+    bool quiet, prints; /* prints: lines just as they are */
     const struct remote *to;
     enum cluster_verb verb;
     const char *progress;

@@ -38,6 +38,7 @@ $ tamis check -q fruit.tamis a no-such-file
 $ printf 'x\0y\0\0' | tamis build -z -o nul.tamis && printf 'y\0q\0\0x' | tamis check -z nul.tamis | tr '\0' '|'
 y||x|
 $ printf 'pear\r\n' | tamis check fruit.tamis
+tamis: standard input: line 1 ends with a carriage return, which is part of its key: --crlf removes it
 [1]
 $ printf '\n' | tamis check fruit.tamis
 [1]

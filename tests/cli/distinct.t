@@ -135,7 +135,7 @@ $ tamis distinct -t ' ' pairs
 tamis: distinct: --delimiter requires --field or --by
 [2]
 $ tamis distinct --field 0 pairs
-tamis: --field: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --field: '0' is not the number of a field, counted from 1, or the name of a column
 [2]
 
 # Sketches in files: the union, in any order, with the bytes of one sketch of all lines.
@@ -326,6 +326,7 @@ $ cat t.tamis > one & tamis distinct t.tamis one
 1000
 $ tamis distinct --raw t.pack | wc -l; printf '\211TAMIS\r\r\n' | tamis distinct; printf '\211TAM\n' | tamis distinct - thousand
 1
+tamis: standard input: line 1 ends with a carriage return, which is part of its key: --crlf removes it
 1
 1001
 
@@ -455,7 +456,7 @@ $ tamis distinct -n 5 digits
 tamis: distinct: -n requires --by
 [2]
 $ tamis distinct --by 0 digits
-tamis: --by: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --by: '0' is not the number of a field, counted from 1, or the name of a column
 [2]
 $ tamis distinct --by 1 --error 50% digits
 tamis: distinct: the error must be above 0 and at most 30 %

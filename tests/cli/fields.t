@@ -25,7 +25,7 @@ $ tamis add --field 1 --delimiter '' f.tamis list
 tamis: --delimiter: '' is not a single byte, \t for a tab, or blanks for any number of spaces and tabs
 [2]
 $ tamis add --field 0 f.tamis list
-tamis: --field: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --field: '0' is not the number of a field, counted from 1, or the name of a column
 [2]
 $ tamis add --weight-field 1 f.tamis list
 tamis: f.tamis: blocked filters do not support weights; use the kind tally

@@ -42,6 +42,8 @@ $ echo > empty; tamis check -cf empty lines
 
 # Lines are bytes: CR is kept, and so is anything that is not UTF-8; -z; lines of any length.
 $ printf 'a\r\n\377\376\n' > odd; printf 'a\na\r\n\377\376\n\377\n' | tamis check -f odd | od -c
+tamis: odd: line 1 ends with a carriage return, which is part of its key: --crlf removes it
+tamis: standard input: line 2 ends with a carriage return, which is part of its key: --crlf removes it
 0000000   a  \r  \n 377 376  \n
 0000006
 $ printf 'x\ny\0' > p0; printf 'x\ny\0x\0y\0' | tamis check -z -f p0 | od -c

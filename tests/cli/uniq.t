@@ -12,6 +12,7 @@ $ printf 'one\0two\0one\0' | tamis uniq -z | tr '\0' '\n'
 one
 two
 $ printf 'a\r\na\na' | tamis uniq | od -c | head -n 1
+tamis: standard input: line 1 ends with a carriage return, which is part of its key: --crlf removes it
 0000000   a  \r  \n   a  \n
 $ (seq 30000; seq 20000 40000) > list && tamis uniq list | md5sum && awk '!s[$0]++' list | md5sum
 1c0f34fee7176dc367bead8f96cba6bc  -

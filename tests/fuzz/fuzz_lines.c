@@ -204,18 +204,29 @@ struct reading {
     uint64_t lines, skipped;
 };
 
+/* The length of the mark of UTF-8 that stands before the first line of a file. */
+static size_t mark_of(const struct reading *r, const struct line_args *a)
+{
+    const struct source *s = &sources[r->file];
+    const bool mark = r->at == 0 && r->lines == 0 && !a->nul && !a->raw && s->size >= 3 &&
+                      memcmp(s->bytes, "\xef\xbb\xbf", 3) == 0;
+    return mark ? 3 : 0;
+}
+
 /* The next line that counts, its key and its weight; false: no more. */
 static bool next_line(struct reading *r, const struct line_args *a, tamis_bytes *line,
                       tamis_bytes *key, int64_t *weight)
 {
     const char end = a->nul ? '\0' : '\n';
     for (;;) {
-        while (r->file < (size_t)n_sources && r->at == sources[r->file].size) {
+        while (r->file < (size_t)n_sources &&
+               (r->at == sources[r->file].size || r->at + mark_of(r, a) == sources[r->file].size)) {
             r->file++;
             r->at = r->lines = 0;
         }
         if (r->file == (size_t)n_sources) return false;
         const struct source *s = &sources[r->file];
+        r->at += mark_of(r, a);
         const size_t from = r->at;
         while (r->at < s->size && (char)s->bytes[r->at] != end) r->at++;
         *key = *line = (tamis_bytes){s->bytes + from, r->at - from};
@@ -223,9 +234,10 @@ static bool next_line(struct reading *r, const struct line_args *a, tamis_bytes 
         r->lines++;
         tamis_bytes text;
         *weight = 1;
-        if ((a->field != 0 && !field_of(*line, a->field, delimiter_from(a), key)) ||
-            (a->weight_field != 0 &&
-             (!field_of(without_return(*line), a->weight_field, delimiter_from(a), &text) ||
+        if (a->crlf) *key = without_return(*line);
+        if ((a->field.number != 0 && !field_of(*key, a->field.number, delimiter_from(a), key)) ||
+            (a->weight_field.number != 0 &&
+             (!field_of(without_return(*line), a->weight_field.number, delimiter_from(a), &text) ||
               !weight_of(text, weight)))) {
             r->skipped++;
             continue;
@@ -249,7 +261,7 @@ static void check_block(const struct lines *l, const struct block *b, const stru
         tamis_hash h;
         must(next_line(r, a, &line, &key, &weight), "no line too many");
         must(same(line, b->lines[i]) && same(key, b->keys[i]), "the line and its key");
-        must(a->weight_field == 0 || b->weights[i] == weight, "its weight");
+        must(a->weight_field.number == 0 || b->weights[i] == weight, "its weight");
         must(((const char *)b->lines[i].p)[line.len] == (a->nul ? '\0' : '\n'), "its end follows");
         if (hashed) {
             must(tamis_hash_many(hasher, &key, 1, &h) == TAMIS_OK, "hash");
@@ -320,6 +332,11 @@ static bool is_pipe(void)
     return lines_total_bytes(paths, n_sources) == 0;
 }
 
+static struct column column(unsigned n)
+{
+    return (struct column){n != 0 ? "n" : NULL, n};
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static tamis *to_hash;
@@ -331,8 +348,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t flags = feed_byte(&f), more = feed_byte(&f);
     const struct line_args a = {.nul = flags & 1,
                                 .raw = (flags & 2) != 0,
-                                .field = flags & 4 ? 1 + more % 3 : 0,
-                                .weight_field = flags & 8 ? 1 + more / 4 % 3 : 0,
+                                .crlf = more % 7 == 0,
+                                .field = column(flags & 4 ? 1 + more % 3 : 0),
+                                .weight_field = column(flags & 8 ? 1 + more / 4 % 3 : 0),
                                 .delimiter = flags & 16 ? (more & 8 ? BLANKS : ',') : 0};
     n_sources = 0;
     const int wanted = 1 + more / 16 % FILES;

@@ -1,0 +1,110 @@
+#include "header.h"
+
+#include "../frame/output.h"
+#include "fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The header that is being read. */
+struct naming {
+    const struct form *form;
+    const char *path, *text, *stop, *end;
+    char *room; /* for a name */
+};
+
+/* Column n; false: there are fewer, or a message was printed and *failed is true. */
+static bool column_at(struct naming *r, uint64_t n, tamis_bytes *name, bool *failed)
+{
+    const char *reason;
+    if (header_field(r->form, r->text, r->stop, n, r->room, name, &r->end, &reason)) return true;
+    *failed = reason != NULL;
+    if (reason != NULL) complain(r->path, "the header is not CSV: %s", reason);
+    return false;
+}
+
+/* "there is no column 'usr'; the header has: id, user" */
+static bool no_such_column(struct naming *r, const char *wanted)
+{
+    char names[400] = "";
+    size_t used = 0;
+    tamis_bytes name;
+    bool failed;
+    for (uint64_t i = 1; column_at(r, i, &name, &failed); i++) {
+        if (used + name.len + 6 > sizeof names) {
+            used += (size_t)snprintf(names + used, sizeof names - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", i > 1 ? ", " : "",
+                                 (int)name.len, (const char *)name.p);
+    }
+    for (char *p = names; *p != '\0'; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?'; /* a message may go to a terminal */
+    complain(r->path, "there is no column '%s'; the header has: %s", wanted, names);
+    return false;
+}
+
+static bool find_column(struct naming *r, const char *wanted, uint64_t *column)
+{
+    tamis_bytes name;
+    bool failed = false;
+    for (*column = 1; column_at(r, *column, &name, &failed); ++*column)
+        if (name.len == strlen(wanted) && memcmp(name.p, wanted, name.len) == 0) return true;
+    return failed ? false : no_such_column(r, wanted);
+}
+
+/* Keeps the header of the first file, and compares the others with it. */
+static bool keep_header(struct header *h, const struct naming *r)
+{
+    const tamis_bytes now = {r->text, (size_t)(r->end - r->text)};
+    if (h->text.p != NULL) {
+        const tamis_bytes first = without_return((tamis_bytes){h->text.p, h->text.len - 1}),
+                          other = without_return(now);
+        const bool same = first.len == other.len && memcmp(first.p, other.p, first.len) == 0;
+        if (same || !h->print) return true;
+        complain(r->path, "its header differs from that of %s, so both cannot be one table",
+                 h->path);
+        return false;
+    }
+    char *copy = malloc(now.len + 1);
+    if (copy == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    memcpy(copy, now.p, now.len + 1);
+    h->text = (tamis_bytes){copy, now.len + 1};
+    h->path = r->path;
+    if (h->print) fwrite(copy, 1, h->text.len, stdout);
+    return true;
+}
+
+bool header_read(struct header *h, const struct form *f, const char *path, const char *text,
+                 size_t size, size_t *length, struct columns *columns)
+{
+    const struct column *named[ROLES] = {&f->how->field, &f->how->group_field,
+                                         &f->how->weight_field};
+    struct naming r = {.form = f, .path = path, .text = text, .stop = text + size};
+    tamis_bytes name;
+    bool good = true, failed = false;
+    r.room = malloc(size);
+    if (r.room == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    column_at(&r, 1, &name, &failed); /* finds the end */
+    good = !failed;
+    for (int i = 0; i < ROLES && good; i++)
+        if (named[i]->text != NULL && named[i]->number == 0)
+            good = find_column(&r, named[i]->text, &columns->of[i]);
+    if (good) good = keep_header(h, &r);
+    free(r.room);
+    *length = (size_t)(r.end - text) + 1;
+    return good;
+}
+
+void header_free(struct header *h)
+{
+    free((char *)h->text.p);
+    h->text = (tamis_bytes){NULL, 0};
+}

@@ -1,0 +1,76 @@
+# Room for lines to come.
+$ seq 10000 > list; seq 10001 13000 > more; seq 10001 40000 > many
+$ tamis build --headroom 50% -o f.tamis list; tamis add f.tamis more; tamis info --json f.tamis | grep -o '"planned_items": [0-9]*'
+"planned_items": 15000
+$ cat list more | tamis check -vc f.tamis
+0
+[1]
+$ tamis build --headroom 2 -f -o f.tamis < list; tamis info --json f.tamis | grep -o '"planned_items": [0-9]*'
+"planned_items": 30000
+$ tamis build --headroom 50% --items 5 -f -o f.tamis list
+tamis: --headroom is for lines that are counted; with --items, give a bigger number
+[2]
+$ tamis build --headroom 50% --kind ribbon -f -o f.tamis list
+tamis: --headroom has no use for a sealed filter, to which nothing can be added
+[2]
+$ tamis build --headroom 50% --static -f -o f.tamis list
+tamis: --headroom has no use for a sealed filter, to which nothing can be added
+[2]
+$ tamis build --headroom 50% --kind growing -f -o f.tamis list
+tamis: --headroom has no use for a kind that grows
+[2]
+$ tamis build --headroom 0 -f -o f.tamis list
+tamis: --headroom: '0' is not a share, like 50% or 0.5
+[2]
+$ tamis build --headroom -1 -f -o f.tamis list
+tamis: --headroom: '-1' is not a share, like 50% or 0.5
+[2]
+
+# add --grow builds a filter again when it has no room, from the list and the new lines.
+$ for kind in blocked bloom partitioned counting cuckoo; do tamis build -f --kind $kind -o f.tamis list; tamis add --grow --from list f.tamis many; cat list many | tamis check -vc f.tamis; done
+tamis: f.tamis: built again for 60,000 lines
+0
+tamis: f.tamis: built again for 60,000 lines
+0
+tamis: f.tamis: built again for 60,000 lines
+0
+tamis: f.tamis: built again for 60,000 lines
+0
+tamis: f.tamis: built again for 60,000 lines
+0
+[1]
+$ tamis add --grow --from list f.tamis more; tamis info --json f.tamis | grep -o '"planned_items": [0-9]*'
+"planned_items": 60000
+$ for kind in ribbon fuse; do tamis build -f --kind $kind -o f.tamis list; tamis add --grow --from list f.tamis more; cat list more | tamis check -vc f.tamis; seq 100000 200000 | tamis check -c f.tamis > wrong; test $(cat wrong) -lt 1500; done
+tamis: f.tamis: built again for 13,000 lines
+0
+tamis: f.tamis: built again for 13,000 lines
+0
+$ tamis build -f --kind growing -o f.tamis list; tamis add --grow f.tamis many; cat list many | tamis check -vc f.tamis
+0
+[1]
+$ tamis build -f --seed 7 --encoding int64le -o f.tamis list; seq 10001 40000 | tamis add -q --grow --from list f.tamis; tamis info f.tamis | grep -E 'seed|encoding|keys'; seq 40000 | tamis check -vc f.tamis
+  wrong     0.125 % (1 in 800) of never-added keys get a maybe now; planned 0.998 % (1 in 100)
+  keys      int64le, 8 bytes each
+  hash      xxh3-128, seed 7
+0
+[1]
+$ tamis key new k > id; tamis build -f --key-file k -o f.tamis list; tamis add -q --key-file k --grow --from list f.tamis many; seq 40000 | tamis check --key-file k -vc f.tamis
+0
+[1]
+
+# Nothing is lost by a list that is not the whole one, or is not there.
+$ tamis build -f -o f.tamis list; cp f.tamis before; head -n 5000 list > half; tamis add --grow --from half f.tamis many; cmp f.tamis before
+tamis: half: --from has about 4,985 distinct lines, but the filter has about 9,981: it is not the whole list
+$ tamis add --grow f.tamis many; tamis add --from list f.tamis many; cmp f.tamis before
+tamis: f.tamis: unchanged: --grow requires --from FILE, the lines from which it was built, because a filter does not keep them
+tamis: add: --from requires --grow
+$ tamis add --grow --from missing f.tamis many; cat list | tamis add --grow --from - f.tamis many; cmp f.tamis before
+tamis: missing: --from: this must be a file with lines, because it is read twice
+tamis: -: --from: this must be a file with lines, because it is read twice
+$ tamis build -f --kind ribbon -o r.tamis list; cp r.tamis before; tamis add --grow --from half r.tamis more; cmp r.tamis before
+tamis: half: --from has about 5,000 distinct lines, but the filter has about 10,000: it is not the whole list
+$ tamis count -o c.tamis list; tamis add --grow --from list c.tamis more; tamis build --kind window -o w.tamis list; tamis add --grow --from list w.tamis more
+tamis: c.tamis: unchanged: --grow cannot build a tally again from lines
+tamis: w.tamis: unchanged: --grow cannot build a window again from lines
+[2]
