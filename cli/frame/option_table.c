@@ -38,7 +38,7 @@ const struct option options[] = {
      "one, or the one with the lowest rate if --bytes is given without --fpr. The choice is "
      "printed on standard error"},
     {0, "headroom", "SHARE", SHARE, FILTER, AT(plan.headroom),
-     "leave room for so many more lines than are counted (50%, 2). Without it the filter has room "
+     "leave room for more lines than are counted (50%). Without it the filter has room "
      "for the counted lines only"},
     {0, "grow", NULL, FLAG, FILTER, AT(plan.grow),
      "if it is full, build it again from --from and the lines. It then has at "

@@ -11,7 +11,9 @@ import subprocess
 source = "".join(open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame", name),
                       encoding="utf-8").read()
                  for name in ("option_table.c", "commands.c", "own_options.c"))
-source = re.sub(r'"\s*\n\s*"', "", source)  # pieces of one string
+formats = re.search(r'#define FORMATS ("[a-z -]+")', source)[1]
+source = re.sub(r"\bFORMATS\b", lambda _: formats, source)
+source = re.sub(r'"\s*"(?=[a-z |])', "", source)  # pieces of one string
 common, own = source.split("own_options[] = {")
 own, _, refused = own.partition("refused_options[] = {")
 own = re.sub(r"/\*.*?\*/", "", own)
