@@ -11,6 +11,7 @@
 #include "../frame/output.h"
 #include "../frame/terminal.h"
 #include "../input/fields.h"
+#include "../input/temporary.h"
 
 #include <tamis/inspect.h>
 #include <tamis/publish.h>
@@ -418,14 +419,6 @@ static int save_built(const struct args *a, const struct made *m)
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
-
-/* The folder of the file for keys that do not fit into --memory. */
-static const char *temp_dir(const struct work_args *w)
-{
-    const char *set = getenv("TMPDIR");
-    if (w->temp != NULL) return w->temp;
-    return set != NULL && *set != '\0' ? set : "/tmp";
-}
 
 /* False after a message when --memory cannot be used here. */
 static bool check_memory(const struct args *a)

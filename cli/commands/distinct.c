@@ -244,27 +244,11 @@ static bool is_kept(const struct distinct_job *j, const char *path)
                                       input_begins(path, PACKED_MAGIC, IMAGE_MAGIC_BYTES));
 }
 
-/* The bytes of something that is_kept did not recognize. */
-static bool starts_as_sketch(const char *path)
-{
-    char begin[IMAGE_MAGIC_BYTES];
-    size_t n = 0;
-    ssize_t got = 1;
-    struct input *in = input_open(path, false);
-    while (in != NULL && got > 0 && n < sizeof begin) {
-        got = input_read(in, begin + n, sizeof begin - n);
-        if (got > 0) n += (size_t)got;
-    }
-    input_close(in);
-    return n == sizeof begin && (memcmp(begin, TAMIS_IMAGE_MAGIC, sizeof begin) == 0 ||
-                                 memcmp(begin, PACKED_MAGIC, sizeof begin) == 0);
-}
-
 static bool refuse_mixture(const struct distinct_job *j, const char *lines, const char *kept)
 {
     if (strcmp(lines, "-") != 0 && access(lines, R_OK) != 0)
         complain(lines, "cannot open: %s", strerror(errno));
-    else if (starts_as_sketch(lines))
+    else if (holds_image(lines)) /* which is_kept did not recognize */
         refuse_sketch(j, lines);
     else
         complain(

@@ -65,6 +65,26 @@ bool is_packed_file(const char *path)
     return begins_file(path, PACKED_MAGIC);
 }
 
+size_t read_beginning(const char *path, uint8_t *to, size_t n)
+{
+    size_t have = 0;
+    ssize_t got = 1;
+    struct input *in = input_open(path, false);
+    while (in != NULL && got > 0 && have < n) {
+        got = input_read(in, to + have, n - have);
+        if (got > 0) have += (size_t)got;
+    }
+    input_close(in);
+    return have;
+}
+
+bool holds_image(const char *path)
+{
+    uint8_t begin[IMAGE_MAGIC_BYTES];
+    return read_beginning(path, begin, sizeof begin) == sizeof begin &&
+           (is_image_begin(begin, sizeof begin) || memcmp(begin, PACKED_MAGIC, sizeof begin) == 0);
+}
+
 /* The bytes that came by a pipe; NULL: there are none. */
 struct arrived {
     uint8_t *bytes;

@@ -17,6 +17,10 @@ bool is_image_begin(const void *bytes, size_t n);
 /* Whether a regular file begins with them, or with those of a packed filter. */
 bool is_image_file(const char *path);
 bool is_packed_file(const char *path);
+/* Reads the first n bytes of what a file holds, decompressed. Returns how many there are. */
+size_t read_beginning(const char *path, uint8_t *to, size_t n);
+/* Whether that is an image, also a packed one. */
+bool holds_image(const char *path);
 /* Whether two paths lead to the same file. */
 bool same_file(const char *a, const char *b);
 /* How messages name a filter: "standard input" for "-". */

@@ -19,11 +19,12 @@ static bool is_redis(const char *word)
 static const struct {
     const char *name;
     bool all;
-} takes_filters[] = {{"add", false},    {"remove", false}, {"rotate", true}, {"compact", false},
-                     {"check", false},  {"freq", false},   {"top", false},   {"merge", true},
-                     {"compare", true}, {"info", true},    {"verify", true}, {"explain cost", true},
-                     {"convert", true}, {"pack", true},    {"unpack", true}, {"release", true},
-                     {"distinct", true}};
+} takes_filters[] = {{"add", false},     {"remove", false},  {"rotate", true},
+                     {"compact", false}, {"check", false},   {"freq", false},
+                     {"top", false},     {"merge", true},    {"compare", true},
+                     {"info", true},     {"verify", true},   {"explain cost", true},
+                     {"convert", true},  {"pack", true},     {"unpack", true},
+                     {"release", true},  {"distinct", true}, {"diff", true}};
 
 bool names_redis(const struct args *a)
 {

@@ -82,6 +82,11 @@ struct uniq_args {
     const char *state, *window;
 };
 
+/* diff: the columns that are not printed */
+struct diff_args {
+    bool no_first, no_second, no_common;
+};
+
 struct rotate_args {
     uint64_t to;  /* an epoch */
     double every; /* seconds */
@@ -148,6 +153,7 @@ struct args {
     struct select_args select;
     struct check_args check;
     struct uniq_args uniq;
+    struct diff_args diff;
     struct rotate_args rotate;
     struct top_args top;
     bool interval; /* distinct */

@@ -332,6 +332,46 @@ const struct command commands[] = {
      "# How many items do two filters have in common?\n"
      "tamis compare monday.tamis tuesday.tamis",
      "json", 2, run_compare},
+    {"diff", LOOK, "A B", "print how two sets of lines or two filters differ",
+     "  tamis diff A.txt B.txt        lines only in A, only in B, in both\n"
+     "  tamis diff -23 A.txt B.txt    lines only in A\n"
+     "  tamis diff -12 A.txt B.txt    lines in both\n"
+     "  tamis diff A.tamis B.tamis    how many, estimated from filters\n"
+     "\n"
+     "Prints three columns, as comm does: lines only in A, lines only in B after one tab, and "
+     "lines "
+     "in both after two tabs. -1, -2 and -3 suppress columns. Unlike comm, diff needs no sorted "
+     "files, and it compares sets: a line that occurs several times in a file counts once. First "
+     "come the lines of A, in the order in which they first occur there, and then the lines only "
+     "in B, in theirs. With --field, lines are equal if the field is, and the first line with each "
+     "value is printed. One of the two may be - for standard input. Exit status 0 when the sets "
+     "are equal, 1 when they differ, 2 on an error.\n"
+     "\n"
+     "The memory is bounded by --memory. Only a hash of each distinct line is kept, about 22 to 43 "
+     "bytes. If the hashes do not fit, diff reads the files several times, each time for a part of "
+     "the hashes, and keeps one byte for each line in a temporary file, so that the output is the "
+     "same. Pipes and standard input are first copied to a temporary file. A file that changes "
+     "meanwhile is an error. The result is exact: hashes have 125 bits and a secret key that is "
+     "drawn for each run, so that among a billion lines, even if an enemy has chosen them, two "
+     "have the same hash with a probability below 1 in 10^19.\n"
+     "\n"
+     "Filters and sketches are recognised by their content. For two of them, diff estimates how "
+     "many items are only in A, only in B and in both, with 99 % confidence intervals that hold "
+     "together, as 'tamis compare' does, and for the same kinds. Exit status 1 then means that the "
+     "sets certainly differ, or do with 99 % certainty if sketches differ in size; 0 means that "
+     "the filters show no difference, although their sets may have one.\n"
+     "\n"
+     "--json prints the members first and second (the names), first_only, second_only and common. "
+     "For lines, these are exact numbers of distinct lines; first_lines and second_lines count all "
+     "lines, and passes counts how often the files were read. For filters, they are estimates, "
+     "each with a lower and an upper bound (_low, _high).",
+     "# Print the lines that only one of two lists has:\n"
+     "tamis diff -3 bad-urls.txt other.txt && echo the same lines\n"
+     "# Print the lines that are in both:\n"
+     "tamis diff -12 bad-urls.txt list.txt",
+     "no-first no-second no-common count json field csv jsonl quiet | " FORMATS "null raw memory "
+     "temp threads",
+     2, run_diff},
     {"convert", EXCHANGE, "--to KIND -o OUT FILTER",
      "change the kind or format of a filter, not its "
      "answers",

@@ -42,6 +42,7 @@ int run_top(const struct args *a);
 int run_distinct(const struct args *a);
 int run_merge(const struct args *a);
 int run_compare(const struct args *a);
+int run_diff(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);

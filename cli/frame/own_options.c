@@ -100,6 +100,16 @@ const struct own_option own_options[] = {
      {0, "memory", "SIZE", COUNT, WORK, AT(work.memory),
       "with --confirm and a file of lines: memory for the maybes that have not been looked up yet "
       "(default 256MiB). The file is read each time that this memory is full"}},
+    {"diff",
+     {'c', "count", NULL, FLAG, OUTPUT, AT(select.count),
+      "print only the number of lines in each column, separated by tabs"}},
+    {"diff",
+     {0, "memory", "SIZE", COUNT, WORK, AT(work.memory),
+      "memory for the hashes of lines: 64KiB or more (default 256MiB)"}},
+    {"diff",
+     {0, "field", "N", COLUMN, INPUT, AT(lines.field),
+      "compare field N of each line (the first is 1). Lines with fewer "
+      "fields are skipped; their number is printed on standard error"}},
     {"build",
      {0, "to", "FORMAT", TEXT, FOREIGN, AT(foreign.to),
       "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "

@@ -284,7 +284,7 @@ static bool goes_on(struct scan *s, char close)
     return *s->p++ == ',';
 }
 
-static bool is_empty(struct scan *s, char close)
+static bool has_nothing(struct scan *s, char close)
 {
     s->p++;
     skip_blanks(s);
@@ -297,7 +297,7 @@ static bool read_object(struct scan *s, unsigned open, int depth)
 {
     tamis_bytes name;
     bool has_escapes;
-    if (is_empty(s, '}')) return true;
+    if (has_nothing(s, '}')) return true;
     do {
         skip_blanks(s);
         if (s->p == s->stop) return fail(s, s->p, "the line ends within an object");
@@ -316,7 +316,7 @@ static bool read_array(struct scan *s, unsigned open, int depth)
 {
     char room[24];
     size_t i = 0;
-    if (is_empty(s, ']')) return true;
+    if (has_nothing(s, ']')) return true;
     do {
         unsigned found = 0;
         if (open != 0)

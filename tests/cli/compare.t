@@ -92,22 +92,22 @@ full.tamis and full.tamis
 
 # What cannot be compared.
 $ seq 10 | tamis build -q --kind ribbon -o ribbon.tamis; tamis compare ribbon.tamis ribbon.tamis
-tamis: ribbon.tamis: ribbon filters cannot be compared; use the kind blocked
+tamis: ribbon.tamis: ribbon filters cannot be compared; use the kind blocked: tamis build --kind blocked
 [2]
 $ tamis compare a.tamis ribbon.tamis
-tamis: ribbon.tamis: cannot be compared with a.tamis: one is blocked, the other ribbon
+tamis: ribbon.tamis: cannot be compared with a.tamis: one is blocked, the other ribbon; build both with the same options
 [2]
 $ seq 10 | tamis build -q --items 5000 -o other.tamis; tamis compare a.tamis other.tamis
-tamis: other.tamis: cannot be compared with a.tamis: they differ in shape: m = 30720, k = 8 and m = 50688, k = 8
+tamis: other.tamis: cannot be compared with a.tamis: they differ in shape: m = 30720, k = 8 and m = 50688, k = 8; build both with the same options
 [2]
 $ seq 10 | tamis build -q --items 3000 --seed 7 -o seed.tamis; tamis compare a.tamis seed.tamis
-tamis: seed.tamis: cannot be compared with a.tamis: they differ in their seed
+tamis: seed.tamis: cannot be compared with a.tamis: they differ in their seed; build both with the same options
 [2]
 $ seq 10 | tamis build -q --items 1000 --fpr 0.1% -o plain.tamis; tamis compare keyed1 plain.tamis
-tamis: plain.tamis: cannot be compared with keyed1: they use different hash functions
+tamis: plain.tamis: cannot be compared with keyed1: they use different hash functions; build both with the same options
 [2]
 $ seq 10 | tamis count -q -o sketch.tamis; tamis compare sketch.tamis a.tamis
-tamis: sketch.tamis: tally filters cannot be compared; use the kind blocked
+tamis: sketch.tamis: tally filters cannot be compared; use the kind blocked: tamis build --kind blocked
 [2]
 $ head -c 1000 a.tamis > cut.tamis; tamis compare a.tamis cut.tamis
 tamis: cut.tamis: truncated: 1000 bytes of 4096

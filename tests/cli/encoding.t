@@ -96,7 +96,7 @@ $ tamis merge -f -o m.tamis text.tamis n.tamis
 tamis: n.tamis: cannot be merged with text.tamis: the keys of one are encoded as text, of the other as int64le
 [2]
 $ tamis compare text.tamis before.tamis
-tamis: before.tamis: cannot be compared with text.tamis: the keys of one are encoded as text, of the other as int64le
+tamis: before.tamis: cannot be compared with text.tamis: the keys of one are encoded as text, of the other as int64le; build both with the same options
 [2]
 # Keys that only programs make.
 $ cp $TAMIS_SOURCE/tests/golden/window-caller-keys.tamis $TAMIS_SOURCE/tests/golden/ribbon-sha256-keyed.tamis .

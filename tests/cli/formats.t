@@ -181,3 +181,16 @@ tamis: --field: '0' is not the number of a field, counted from 1, or the name of
 $ tamis uniq --field 1.5 a.csv
 tamis: --field: '1.5' is not a number; columns have names only with --header, or with --jsonl
 [2]
+
+# Whole records that two tables do not share, by a column.
+$ printf 'user,id\nzoe,9\nann,1\n' > b.csv; tamis diff -3 --csv --header --field user a.csv b.csv
+2,"b""ob","two
+lines"
+4,,"
+"
+	zoe,9
+[1]
+$ printf '{"id":1}\n{"id":2}\n' > x.jsonl; printf '{"id": 2}\n' > y.jsonl; tamis diff --jsonl --field id x.jsonl y.jsonl
+{"id":1}
+		{"id":2}
+[1]

@@ -96,8 +96,9 @@ exit-status: what 0, 1 and 2 mean
 
   0  a line was selected, or the work was done
   1  no line was selected or listed (check, freq, top, guard check), no line to
-     remove was present (remove), or the measured rate is not the predicted one
-     (verify)
+     remove was present (remove), the measured rate is not the predicted one
+     (verify), or the two sets differ (diff, which returns 0 if they are equal)
+     (diff of filters: 0 means that they show no difference)
      (check of a private filter: 0 means that there were lines, 1 that
      there were no lines; neither shows what the filter contains)
   2  an error, with a message on standard error that names the file and the

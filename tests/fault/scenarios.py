@@ -186,6 +186,18 @@ class Threads(Scenario):
             yield f"needs threads: {run.said}"
 
 
+class Passes(Scenario):
+    """More lines than fit into the memory, so that there are temporary files."""
+    draws = True
+    is_slow = True  # in the short run it is struck less often
+
+    def __init__(self, tamis, template, name, words, target=None):
+        for file, lines in (("more", range(2500)), ("fewer", range(2480, 2530))):
+            with open(os.path.join(template, file), "w") as f:
+                f.writelines(f"{i}\n" for i in lines)
+        super().__init__(tamis, template, name, words, target)
+
+
 class Refusal(Scenario):
     """What cannot be done cannot be done with a fault either."""
     codes = (2,)
@@ -456,6 +468,9 @@ PLAIN = {
     "info of a private one": ([ONE, PRIVATE], ["info", "r"], None),
     "compare": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]], ["compare", "f", "g"],
                 None),
+    "diff": ([], ["diff", "some", "b"], None),
+    "diff of filters": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]],
+                        ["diff", "f", "g"], None),
     "explain": ([], ["explain", "apple", "pear", "--ask", "plum"], None),
     "explain cost": ([[*BUILD, "-o", "f", "a"]], ["explain", "cost", "f"], None),
     "help": ([], ["help", "keys"], None),
@@ -578,6 +593,10 @@ def make(tamis, room, everything, items="100"):
         found.append(Refusal(tamis, place(before), name, words))
     words = ["build", "-qo", "f", "--kind", "ribbon", "--threads", "3", "long"]
     found.append(Threads(tamis, place([]), "build in threads", words, "f"))
+    words = ["diff", "-1", "--memory", "64KiB", "--temp", ".", "--threads", "1", "more", "fewer"]
+    found.append(Passes(tamis, place([]), "diff in passes", words))
+    words = ["diff", "--temp", ".", "-", "some"]
+    found.append(Passes(tamis, place([]), "diff of a stream", words))
     words = ["release", "-qo", "r", "--epsilon", "1", "f"]
     found.append(Release(tamis, place([ONE]), "release", words, "r"))
     found.append(Release(tamis, place([ONE, ["release", "-qo", "first", "--epsilon", "1", "f"]]),

@@ -53,7 +53,7 @@ assert named == set(options), f"no command takes {set(options) - named}"
 # A letter of the tool that a command imitates is taken with the meaning that it has there, or not
 # at all. The letters are those of GNU grep 3.8 and of coreutils 9.1.
 TOOLS = {"check": ("grep", "EFGPefiywxsvVmbnHhoqaIdDrRLlcTZzUABCu"), "uniq": ("uniq", "cdDfisuwz"),
-         "top": ("head", "cnqvz"), "distinct": ("head", "cnqvz")}
+         "top": ("head", "cnqvz"), "distinct": ("head", "cnqvz"), "diff": ("comm", "123z")}
 AS_THERE = {"check": {"c": "count", "f": "patterns", "H": "with-filename",
                       "l": "files-with-matches",
                       "m": "max-count", "n": "line-number", "q": "quiet", "v": "invert",
@@ -61,7 +61,8 @@ AS_THERE = {"check": {"c": "count", "f": "patterns", "H": "with-filename",
             "uniq": {"z": "null"},
             "top": {"n": "number", "z": "null",
                     "q": "quiet"},  # head's -q leaves out the headers that it prints between files
-            "distinct": {"n": "number", "z": "null", "q": "quiet"}}
+            "distinct": {"n": "number", "z": "null", "q": "quiet"},
+            "diff": {"1": "no-first", "2": "no-second", "3": "no-common", "z": "null"}}
 for command, (tool, known) in TOOLS.items():
     for letter in known:
         meaning = letters.get(letter, {}).get(command)

@@ -40,6 +40,9 @@ for kind in bloom partitioned blocked; do
     checked 0 info --plot $kind.tamis
     checked 0 verify --keys 20000 $kind.tamis
 done
+checked 1 diff list other
+checked 1 diff --memory 64KiB --threads 2 list other
+checked 0 diff -c list list
 checked 0 uniq --json list other
 checked 0 uniq --exact-until 20kB --total list other
 checked 0 uniq --state state.tamis list
