@@ -3,6 +3,7 @@
 #include "frame/mistakes.h"
 #include "frame/options.h"
 #include "frame/output.h"
+#include "frame/progress.h"
 #include "frame/suggest.h"
 #include "frame/terminal.h"
 #include "redis/redis.h"
@@ -179,6 +180,7 @@ static int parse_and_run(int argc, char **argv, const struct command *c)
         return EXIT_ERROR;
     }
     if (!parse_args(argc, argv, &a) || !set_color(a.color)) return EXIT_ERROR;
+    if (a.quiet) progress_be_quiet();
     if (!a.help && !a.short_help) return run_command(&a);
     if (a.help)
         print_help(c, stdout);

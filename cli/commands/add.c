@@ -4,7 +4,7 @@
 #include "../filters/rate.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/lines.h"
 #include "grow.h"
@@ -47,14 +47,14 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
 {
     struct lines *in =
         lines_open(&a->lines, files, n, keeps_items(t) ? NULL : t, threads_from(&a->work));
-    struct progress bar;
+    struct progress bar = {0};
     const struct block *b;
     tamis_status s = TAMIS_OK;
     tamis_error why;
     size_t done;
     *reason = NULL;
     if (in == NULL) return complain(NULL, "not enough memory");
-    progress_start(&bar, verb, lines_total_bytes(files, n), a->quiet || w != NULL);
+    if (w == NULL) progress_start(&bar, verb, lines_total_bytes(files, n));
     while (s == TAMIS_OK && !lines_failed(in) && (b = next_block(in, w)) != NULL) {
         s = add_block(t, b, &done, &why);
         if (s != TAMIS_OK) break;
@@ -96,7 +96,7 @@ static int add_and_save(const struct args *a, tamis *t, const char *path)
         if (reason != NULL) complain(path, "unchanged: %s", reason);
         return EXIT_ERROR;
     }
-    const bool known = tamis_info(t, &f) == TAMIS_OK;
+    const bool known = read_facts(t, &f);
     const int status = save_unless_overfull(a, t, known ? &f : NULL, path, "unchanged", true, 0);
     if (status == EXIT_FOUND && known && !a->quiet) warn_if_saturated(&f, path);
     return status;

@@ -9,7 +9,7 @@
 #include "../filters/request.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/temporary.h"
 
@@ -72,7 +72,7 @@ static bool read_lines(const struct args *a, char **paths, int n, const tamis *h
         complain(NULL, "not enough memory");
         return false;
     }
-    progress_start(&bar, u->verb, lines_total_bytes(paths, n), a->quiet);
+    progress_start(&bar, u->verb, lines_total_bytes(paths, n));
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         s = use_block(u, b);
         if (s == TAMIS_EIO) os = errno;
@@ -269,12 +269,28 @@ static bool remember_hashes(const struct args *a, struct spool *spool)
     return good;
 }
 
+/* Adds the hashes of a stream, a part at a time, so that the progress can be shown. */
+static tamis_status add_spool(tamis *t, const struct spool *spool)
+{
+    enum { PART = 1 << 20 };
+    struct progress bar;
+    tamis_status s = TAMIS_OK;
+    progress_count(&bar, "building", "lines", spool->n);
+    for (size_t at = 0, n; at < spool->n && s == TAMIS_OK; at += n) {
+        n = spool->n - at < PART ? spool->n - at : PART;
+        s = tamis_add_hashes(t, spool->hashes + at, n, NULL, NULL);
+        progress_add(&bar, n);
+    }
+    progress_end(&bar);
+    return s;
+}
+
 /* Adds what is not in t yet; false after a message. */
 static bool fill_filter(const struct args *a, tamis *t, const struct spool *spool, bool read)
 {
     struct texts never = a->plan.never;
     if (spool->n > 0) {
-        const tamis_status s = tamis_add_hashes(t, spool->hashes, spool->n, NULL, NULL);
+        const tamis_status s = add_spool(t, spool);
         if (s != TAMIS_OK) {
             complain(shown_output(a->output.path), "%s", why_not_added(t, s));
             return false;
@@ -351,10 +367,14 @@ static void name_conflict(const struct args *a, uint64_t which)
 /* The sealed kinds have only collected hashes so far. False after a message. */
 static bool seal_if_collecting(const struct args *a, const struct made *m)
 {
-    const bool collects = is_sealed_kind(m->kind);
     tamis_facts f = {.struct_size = sizeof f};
+    struct progress bar;
     tamis_error why;
-    if (!collects || tamis_seal(m->t, &why) == TAMIS_OK) return true;
+    if (!is_sealed_kind(m->kind)) return true;
+    progress_wait(&bar, "sealing");
+    const bool sealed = tamis_seal(m->t, &why) == TAMIS_OK;
+    progress_end(&bar);
+    if (sealed) return true;
     if (a->key.bytes == NULL && tamis_stat(m->t, &f) == TAMIS_OK && f.hash_suspect)
         complain(shown_output(a->output.path),
                  "not written: somebody chose these lines against the public hash; build it with a "
@@ -408,7 +428,7 @@ static void tell_room(const struct args *a, const tamis_facts *f)
 static int save_built(const struct args *a, const struct made *m)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    const bool known = tamis_info(m->t, &f) == TAMIS_OK;
+    const bool known = read_facts(m->t, &f);
     const int status = save_unless_overfull(a, m->t, known ? &f : NULL, a->output.path,
                                             "not written", a->output.force, m->asked);
     if (status != EXIT_FOUND || !known || a->quiet) return status;

@@ -12,7 +12,7 @@
 #include "../frame/json.h"
 #include "../frame/options.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/input.h"
 #include "../input/line_set.h"
@@ -22,6 +22,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The rate of the filter before the patterns. A lookup for one false positive in a hundred costs
  * next to nothing. */
@@ -67,11 +68,16 @@ static bool read_patterns(struct check *c, const tamis *hasher)
     const struct line_args whole = list_lines(&a->lines);
     struct texts files = a->check.patterns;
     struct lines *in = lines_open(&whole, files.text, files.n, hasher, threads_from(&a->work));
+    struct progress bar;
     const struct block *b;
     bool good = in != NULL;
     c->patterns.hasher = hasher;
-    while (good && !lines_failed(in) && (b = lines_next(in)) != NULL)
+    progress_start(&bar, "reading the patterns", lines_total_bytes(files.text, files.n));
+    while (good && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         good = line_set_add_many(&c->patterns, b->hashes, b->keys, b->n);
+        progress_update(&bar, b->n, b->input_bytes);
+    }
+    progress_end(&bar);
     if (!good) complain(NULL, "not enough memory for the patterns");
     if (in != NULL) good = good && !lines_failed(in);
     if (in != NULL) lines_close(in, a->quiet);
@@ -155,7 +161,7 @@ static bool open_set(struct check *c)
                             "has, and 'tamis build' makes a filter that can be checked"))
         return false;
     /* tamis_info reads all cells; --json needs it anyway, and reports the same facts. */
-    c->has_facts = (a->json || may_need_warning(c->t)) && tamis_info(c->t, &c->facts) == TAMIS_OK;
+    c->has_facts = (a->json || may_need_warning(c->t)) && read_facts(c->t, &c->facts);
     if (c->has_facts) warn_if_overfull(&c->facts, shown(a->words[0]));
     if (!evidence_open(&c->evidence, a, c->t)) return false;
     if (a->check.confirm == NULL) return true;
@@ -343,7 +349,9 @@ static bool check_block(struct check *c, const struct block *b)
     if (!make_bits_room(c, b->n) || !ask_set(c, b, &found)) return false;
     t->maybe += found;
     if (c->evidence.prior != 0) {
+        progress_pause(STDOUT_FILENO);
         evidence_add(&c->evidence, a, b, c->bits, &c->label);
+        progress_resume(STDOUT_FILENO);
         t->found += b->n; /* all lines are printed */
         return true;
     }
@@ -356,12 +364,14 @@ static bool check_block(struct check *c, const struct block *b)
     t->found += found;
     t->absent += n - found;
     if (a->select.count || a->quiet || a->json) return true;
+    progress_pause(STDOUT_FILENO);
     if (a->select.only_names)
         print_file_name(c, b);
     else if (a->select.numbers || a->select.names)
         print_labelled(c, b, n);
     else
         print_selected(c, b, n);
+    progress_resume(STDOUT_FILENO);
     return true;
 }
 
@@ -378,8 +388,9 @@ static bool check_lines(struct check *c)
 {
     const struct args *a = c->args;
     struct lines *in = lines_open(&a->lines, c->files, c->n_files, c->t, threads_from(&a->work));
-    struct progress bar;
+    struct progress bar = {0};
     const struct block *b;
+    const bool prints = !(a->select.count || a->json);
     const uint64_t most = a->select.most_lines != 0 ? a->select.most_lines : UINT64_MAX;
     bool good = true, enough = false;
     if (in == NULL) {
@@ -387,8 +398,8 @@ static bool check_lines(struct check *c)
         return false;
     }
     if (prints_lines(c)) lines_print_header(in);
-    progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files),
-                   a->quiet || !(a->select.count || a->json));
+    if (!prints || !progress_would_mix(a->lines.nul))
+        progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files));
     while (good && !enough && (b = lines_next(in)) != NULL) {
         good = check_block(c, b);
         enough = (a->quiet && selected(c) > 0) || output_failed() || selected(c) == most;
@@ -418,7 +429,7 @@ static void report_totals(struct check *c)
     const struct args *a = c->args;
     if (a->select.count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
     if (!a->json) return;
-    if (c->t != NULL && !c->has_facts && tamis_info(c->t, &c->facts) != TAMIS_OK) return;
+    if (c->t != NULL && !c->has_facts && !read_facts(c->t, &c->facts)) return;
     const tamis_facts *f = &c->facts;
     const double rate = c->t != NULL ? f->fpr_now : foreign_rate(&c->foreign);
     json_open('{');

@@ -2,10 +2,12 @@
 #include "../filters/foreign.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 
 /* Saves the filter of another kind that gives the same answers. */
 static int convert_ours(const struct args *a, const tamis *t)
 {
+    struct progress bar;
     tamis_error why;
     tamis *plain;
     if (tamis_foreign_named(a->foreign.to) != TAMIS_FOREIGN_AUTO)
@@ -18,8 +20,10 @@ static int convert_ours(const struct args *a, const tamis *t)
     const uint32_t kind = tamis_kind_named(a->foreign.to);
     if (kind == TAMIS_AUTO)
         return complain(NULL, "--to: unknown kind or format '%s'", a->foreign.to);
-    if (tamis_convert(t, kind, &plain, &why) != TAMIS_OK)
-        return complain(a->words[0], "%s", why.text);
+    progress_wait(&bar, "converting");
+    const tamis_status s = tamis_convert(t, kind, &plain, &why);
+    progress_end(&bar);
+    if (s != TAMIS_OK) return complain(a->words[0], "%s", why.text);
     const int status = save_filter(plain, a->output.path, a->output.force);
     tamis_close(plain);
     return status;

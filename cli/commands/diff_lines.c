@@ -17,7 +17,7 @@
 #include "../filters/filter.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "../input/lines.h"
 #include "../input/side_set.h"
 #include "../input/temporary.h"
@@ -104,15 +104,14 @@ static enum reading read_side(struct diff *d, int side, block_step *step, bool p
     const bool hashes = d->hasher != NULL;
     struct lines *in = lines_open(&s->how, paths, 1, d->hasher, threads_from(&d->args->work));
     enum reading result = READ_ALL;
-    struct progress bar;
+    struct progress bar = {0};
     const struct block *b;
     uint64_t at = 0;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return READ_FAILED;
     }
-    progress_start(&bar, hashes ? "reading" : "printing", lines_total_bytes(paths, 1),
-                   d->args->quiet || prints);
+    if (!prints) progress_start(&bar, hashes ? "reading" : "printing", lines_total_bytes(paths, 1));
     while (result == READ_ALL && !output_failed() && (b = lines_next(in)) != NULL) {
         result = step(d, side, b, at);
         at += b->n;

@@ -8,7 +8,7 @@
 #include "../frame/commands.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/input.h"
 
@@ -221,7 +221,7 @@ static bool count_all_lines(struct distinct_job *j)
         return false;
     }
     lines_save_memory(in);
-    progress_start(&bar, "counting", lines_total_bytes(a->words, a->n_words), a->quiet);
+    progress_start(&bar, "counting", lines_total_bytes(a->words, a->n_words));
     while (good && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         good = count_block(j, b);
         progress_update(&bar, b->n, b->input_bytes);

@@ -60,7 +60,7 @@ static bool choose_filter(const struct args *a, struct model *m)
     m->items = p.items = a->plan.items != 0 ? a->plan.items : ITEMS;
     if (a->n_words > 0) {
         tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
-        const bool known = t != NULL && tamis_info(t, &f) == TAMIS_OK;
+        const bool known = t != NULL && read_facts(t, &f);
         tamis_close(t);
         if (!known) return false;
         if (is_sketch(&f)) {

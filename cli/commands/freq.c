@@ -6,6 +6,7 @@
 #include "../frame/commands.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/keys.h"
 #include "../input/lines.h"
@@ -13,6 +14,7 @@
 #include <tamis/count.h>
 
 #include <string.h>
+#include <unistd.h>
 
 enum { AT_ONCE = 1024 };
 
@@ -64,14 +66,21 @@ static bool ask_items(struct asking *q, const tamis_bytes *items, size_t n)
 static bool ask_lines(struct asking *q)
 {
     struct lines *in = lines_open(&q->a->lines, NULL, 0, NULL, 1);
+    struct progress bar = {0};
     const struct block *b;
     bool good = true;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
-    while (good && !output_failed() && (b = lines_next(in)) != NULL)
+    if (!progress_would_mix(q->a->lines.nul)) progress_start(&bar, "reading", 0);
+    while (good && !output_failed() && (b = lines_next(in)) != NULL) {
+        progress_pause(STDOUT_FILENO);
         good = ask_items(q, b->keys, b->n);
+        progress_resume(STDOUT_FILENO);
+        progress_update(&bar, b->n, b->input_bytes);
+    }
+    progress_end(&bar);
     good = good && !lines_failed(in);
     lines_close(in, q->a->quiet);
     return good;

@@ -3,8 +3,11 @@
 #include "../frame/commands.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
+#include "../frame/stop.h"
 #include "../frame/terminal.h"
 #include "../input/input.h"
+#include "../input/lines.h"
 
 #include "../../guard/version/guard.h"
 #include "../../guard/version/idn.h"
@@ -13,6 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_MAX_BYTES 2000000
 #define DEFAULT_PORT 8080
@@ -94,6 +99,13 @@ static guard_list list_from(char *word, char label[GUARD_LABEL_SIZE])
     return (guard_list){label, equals != NULL ? equals + 1 : word};
 }
 
+/* What is shown while the lists are read, which is the longer part, and afterwards. */
+static struct {
+    struct progress bar;
+    size_t left;     /* lists that were not read yet */
+    uint64_t before; /* bytes of the lists that were read */
+} reading;
+
 /* Lists are unpacked like any other input. */
 static void *open_list(const char *path)
 {
@@ -102,7 +114,9 @@ static void *open_list(const char *path)
 
 static ssize_t read_list_bytes(void *in, void *to, size_t n)
 {
-    return input_read(in, to, n);
+    const ssize_t got = input_read(in, to, n);
+    progress_update(&reading.bar, got > 0 ? (uint64_t)got : 0, reading.before + input_taken(in));
+    return got;
 }
 
 static const char *list_reason(const void *in)
@@ -112,7 +126,48 @@ static const char *list_reason(const void *in)
 
 static void close_list(void *in)
 {
+    reading.before += input_taken(in);
     input_close(in);
+    if (--reading.left > 0) return;
+    progress_end(&reading.bar);
+    progress_wait(&reading.bar, "writing the version");
+}
+
+/* The bytes of all lists; 0: unknown. */
+static uint64_t bytes_of_lists(const guard_list *lists, size_t n)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++) {
+        char *path = (char *)lists[i].path;
+        const uint64_t bytes = lines_total_bytes(&path, 1);
+        if (bytes == 0) return 0;
+        all += bytes;
+    }
+    return all;
+}
+
+/* A signal ends the reading of the lists; while the version is being written it takes effect
+ * afterwards. */
+static bool build_until_stopped(const guard_request *r, guard_manifest *m, guard_error *why)
+{
+    struct stat st;
+    const bool existed = stat(r->directory, &st) == 0;
+    char text[80];
+    stop_on_signals();
+    stop_report(r->directory, "is unchanged");
+    reading.left = r->n_bad + r->n_good;
+    progress_count(&reading.bar, "reading the lists", "bytes",
+                   bytes_of_lists(r->bad, reading.left)); /* the good lists follow the bad ones */
+    const bool good = guard_build(r, m, why);
+    progress_end(&reading.bar);
+    if (good) {
+        snprintf(text, sizeof text, "has version %s now", grouped(m->version));
+        stop_report(r->directory, text);
+    } else if (stop_asked() != 0) {
+        if (!existed) rmdir(r->directory);
+        stop_now();
+    }
+    return good;
 }
 
 static double per_page(double rate, double expressions)
@@ -187,14 +242,16 @@ int run_guard_build(const struct args *a)
                              .deep = count_deep,
                              .ctx = &notes};
     if (!good) snprintf(why.text, sizeof why.text, "not enough memory");
-    good = good && guard_build(&r, m, &why);
+    good = good && build_until_stopped(&r, m, &why);
     show_notes(&notes);
     if (good && !a->quiet && a->json) print_json_version(m, &notes);
     if (good && !a->quiet && !a->json) print_version(a->words[0], m);
     free(lists);
     free(labels);
     free(m);
-    return good ? finish_output(EXIT_FOUND) : complain(NULL, "%s", why.text);
+    const int status = good ? finish_output(EXIT_FOUND) : complain(NULL, "%s", why.text);
+    stop_now();
+    return status;
 }
 
 /* --- check ------------------------------------------------------------------------------------ */
@@ -284,10 +341,17 @@ static int check_url_lines(struct url_checking *c)
     char *line = NULL;
     size_t size = 0;
     ssize_t n;
+    struct progress bar = {0};
+    if (!progress_would_mix(false) && !isatty(STDIN_FILENO))
+        progress_count(&bar, "checking", "URLs", 0);
     while ((n = getline(&line, &size, stdin)) > 0) {
         if (line[n - 1] == '\n') line[--n] = '\0';
+        progress_pause(STDOUT_FILENO);
         if (n > 0) check_url(c, line, (size_t)n);
+        progress_resume(STDOUT_FILENO);
+        progress_add(&bar, 1);
     }
+    progress_end(&bar);
     free(line);
     /* The input failed, or there was no memory for a line: the rest was not checked. */
     return feof(stdin) ? EXIT_FOUND : complain(NULL, "standard input: %s", strerror(errno));

@@ -338,7 +338,7 @@ int run_info(const struct args *a)
         if (t == NULL && other.path != NULL) {
             if (info_foreign(a, &other) != EXIT_FOUND) status = EXIT_ERROR;
             foreign_close(&other);
-        } else if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
+        } else if (t == NULL || !read_facts(t, &f)) {
             status = EXIT_ERROR;
         } else if (a->json) {
             print_facts_json(a->words[i], &f);

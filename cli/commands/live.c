@@ -4,7 +4,6 @@
 #include "../frame/stop.h"
 #include "../frame/terminal.h"
 
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -22,8 +21,7 @@ bool terminal_size(unsigned *columns, unsigned *rows)
 
 void live_start(struct live *l)
 {
-    stop_on_signal(SIGINT);
-    stop_on_signal(SIGTERM);
+    stop_on_signals();
     *l = (struct live){.next = seconds_now()};
 }
 

@@ -13,7 +13,7 @@ struct live {
     unsigned painted;  /* lines on the screen */
     double next, time; /* of the next painting; now */
 };
-/* From now on SIGINT and SIGTERM only end the reading. */
+/* From now on the signals of stop.h only end the reading. */
 void live_start(struct live *l);
 bool live_stopped(void);
 bool live_is_due(struct live *l);

@@ -2,6 +2,7 @@
 #include "../filters/filter.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../input/input.h"
 
 #include <errno.h>
@@ -46,13 +47,16 @@ int run_pack(const struct args *a)
 static uint8_t *read_packed_file(const char *path, size_t *n)
 {
     struct input *in = input_open(path, true);
+    struct progress bar;
     uint8_t *bytes = NULL;
     *n = 0;
     if (in == NULL) {
         complain(path, "cannot open: %s", strerror(errno));
         return NULL;
     }
+    progress_wait(&bar, "reading the filter");
     const bool whole = input_read_rest(in, &bytes, n, SIZE_MAX);
+    progress_end(&bar);
     if (!whole) complain(path, "cannot read: %s", input_reason(in));
     input_close(in);
     if (whole) return bytes;
@@ -72,7 +76,10 @@ int run_unpack(const struct args *a)
         return complain(a->output.path, "is the input and cannot be the output");
     uint8_t *packed = read_packed_file(a->words[0], &n);
     if (packed == NULL) return EXIT_ERROR;
+    struct progress bar;
+    progress_wait(&bar, "unpacking");
     const tamis_status s = tamis_unpack(packed, n, &o, &t, &why);
+    progress_end(&bar);
     free(packed);
     if (s != TAMIS_OK) return complain(a->words[0], "%s", why.text);
     const int status = save_filter(t, a->output.path, a->output.force);

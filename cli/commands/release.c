@@ -15,6 +15,7 @@
 #include "../filters/rate.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../input/input.h"
 
 #include <errno.h>
@@ -219,7 +220,7 @@ static tamis *kept_at(const char *path, const char *hash)
     char text[HASH_TEXT];
     tamis *t;
     if (tamis_open(path, &o, &t, NULL) != TAMIS_OK) return NULL;
-    if (tamis_info(t, &f) == TAMIS_OK && hash_of(t, &f, text) && strcmp(text, hash) == 0) return t;
+    if (read_facts(t, &f) && hash_of(t, &f, text) && strcmp(text, hash) == 0) return t;
     tamis_close(t);
     return NULL;
 }
@@ -281,7 +282,7 @@ static int publish_release(const struct args *a, const tamis_facts *source, tami
     if (!a->output.force && access(a->output.path, F_OK) == 0)
         return complain(a->output.path,
                         "already exists and is not this release; use -f to replace it");
-    if (!check_output(a) || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
+    if (!check_output(a) || !read_facts(t, &f)) return EXIT_ERROR;
     /* The note is written first: a note without a release costs nothing, but a release without a
      * note would. */
     if (!hash_of(t, &f, hash) || !write_note(b, from, a->release.epsilon, hash, a->output.path))
@@ -296,13 +297,16 @@ static int release_filter(const struct args *a, const tamis *source)
     struct record b;
     tamis_facts f = {.struct_size = sizeof f};
     char from[HASH_TEXT];
+    struct progress bar;
     tamis_error why;
     tamis *t;
     int status = EXIT_ERROR;
     /* The release is drawn before the record is opened, so that no record is begun for a filter
      * that cannot be released. Nobody has seen it yet. */
-    if (tamis_release(source, a->release.epsilon, &t, &why) != TAMIS_OK)
-        return complain(a->words[0], "%s", why.text);
+    progress_wait(&bar, "releasing");
+    const tamis_status released = tamis_release(source, a->release.epsilon, &t, &why);
+    progress_end(&bar);
+    if (released != TAMIS_OK) return complain(a->words[0], "%s", why.text);
     if (open_record(&b, a->words[0])) {
         const tamis_status s = tamis_info(source, &f);
         if (s != TAMIS_OK) complain(NULL, "%s", tamis_status_message(s));
@@ -333,6 +337,7 @@ int run_release(const struct args *a)
     if (is_stream(a->words[0]))
         return complain(NULL, "release: the filter must be a file, because its "
                               "releases are recorded beside it");
+    report_if_interrupted(a->output.path);
     tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
     if (t == NULL) return EXIT_ERROR;
     const int status = release_filter(a, t);

@@ -3,7 +3,7 @@
 #include "../filters/request.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/lines.h"
 
@@ -37,7 +37,7 @@ static bool remove_lines(const struct args *a, tamis *t, const char *path, struc
         complain(NULL, "not enough memory");
         return false;
     }
-    progress_start(&bar, "removing", lines_total_bytes(files, n), a->quiet);
+    progress_start(&bar, "removing", lines_total_bytes(files, n));
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         uint8_t *bits = malloc(b->n / 8 + 1);
         s = bits != NULL ? tamis_remove_hashes(t, b->hashes, b->n, bits, &why) : TAMIS_ENOMEM;
@@ -70,7 +70,7 @@ static int remove_and_save(const struct args *a, tamis *t, const char *path)
                  f.may_miss ? "" : "certainly ");
     if (r.absent == r.lines) return EXIT_NONE;
     const int status = save_filter(t, path, true);
-    if (status == EXIT_FOUND && known && f.may_miss && tamis_info(t, &f) == TAMIS_OK &&
+    if (status == EXIT_FOUND && known && f.may_miss && read_facts(t, &f) &&
         rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)))
         warn_of_rate(&f, path);
     return status;

@@ -3,6 +3,7 @@
 #include "../filters/filter.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 
 #include <tamis/inspect.h>
 
@@ -61,8 +62,11 @@ bool estimate_similarity(const char *const names[2], const tamis *first, const t
 {
     tamis_facts f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
     tamis_similarity s = {.struct_size = sizeof s};
+    struct progress bar;
     tamis_error why;
+    progress_wait(&bar, "comparing");
     const tamis_status status = tamis_compare(first, second, &s, &why);
+    progress_end(&bar);
     if (status == TAMIS_EUNSUPPORTED) {
         complain(names[0], "%s", reason_of(&why));
         return false;

@@ -265,6 +265,7 @@ int write_svg(const struct args *a, const tamis_plan *asked, const struct solved
     for (size_t i = 0; i < n;
          i++) /* so that the marked points are visible, with space below them */
         while (rows[i].promise.fpr < 2 * p.lowest && p.lowest > 1e-18) p.lowest /= 10;
+    report_if_interrupted(a->picture.svg);
     p.to = open_memstream(&text, &length);
     if (p.to == NULL) return complain(NULL, "not enough memory");
     find_scales(&p, rows, n);

@@ -8,8 +8,8 @@
 #include "../frame/commands.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../frame/stop.h"
-#include "../frame/terminal.h"
 #include "../input/fields.h"
 #include "../input/hash_set.h"
 #include "../input/lines.h"
@@ -17,7 +17,6 @@
 #include <tamis/inspect.h>
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -174,9 +173,12 @@ static bool filter_lines(struct uniq *u, const struct block *b)
     size_t known = u->is_exact ? ask_exact_set(u, b) : 0;
     if (known < b->n && u->is_exact && !leave_exact(u)) return false;
     if (known < b->n && !ask_filter(u, b, known)) return false;
-    for (size_t i = 0; i < b->n && print; i++)
+    if (!print) return true;
+    progress_pause(STDOUT_FILENO);
+    for (size_t i = 0; i < b->n; i++)
         if ((u->seen[i] != 0) == a->select.invert)
             fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+    progress_resume(STDOUT_FILENO);
     return true;
 }
 
@@ -248,16 +250,17 @@ static bool read_all_lines(struct uniq *u, const tamis *hasher)
 {
     const struct args *a = u->a;
     struct lines *in = lines_open(&a->lines, a->words, a->n_words, hasher, threads_from(&a->work));
-    struct progress bar;
+    struct progress bar = {0};
+    const bool prints = !(a->select.total || a->json || a->quiet);
     const struct block *b;
     bool good = true;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
-    if (!a->select.total && !a->json && !a->quiet) lines_print_header(in);
-    progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
-                   a->quiet || !(a->select.total || a->json));
+    if (prints) lines_print_header(in);
+    if (!prints || !progress_would_mix(a->lines.nul))
+        progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words));
     while (good && !output_failed() && (b = lines_next(in)) != NULL) {
         good = filter_lines(u, b);
         progress_update(&bar, b->n, b->input_bytes);
@@ -279,14 +282,6 @@ static bool run_lines(struct uniq *u, const tamis *hasher)
     return !output_failed() && past_save(&u->past);
 }
 
-/* An endless input ends only by a signal. The lines until then are saved to the state. */
-static void stop_at_signals(void)
-{
-    stop_on_signal(SIGINT);
-    stop_on_signal(SIGTERM);
-    stop_on_signal(SIGHUP);
-}
-
 int run_uniq(const struct args *a)
 {
     struct uniq u = {.a = a, .past.a = a, .is_exact = a->uniq.exact_until != 0};
@@ -299,8 +294,9 @@ int run_uniq(const struct args *a)
     } else if (good) {
         good = past_open(&u.past);
     }
-    if (good && a->uniq.state != NULL)
-        stop_at_signals(); /* but not while it waits for another process */
+    /* An endless input ends only by a signal, and the lines until then are saved to the state. But
+     * a process that waits for another one ends at once. */
+    if (good && a->uniq.state != NULL) stop_on_signals();
     good = good && run_lines(&u, hasher != NULL ? hasher : u.past.t);
     if (good && !a->quiet) print_totals(&u);
     if (good && !a->quiet) tell_end(&u);

@@ -4,6 +4,7 @@
 #include "../frame/commands.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 
 #include <tamis/inspect.h>
 
@@ -25,7 +26,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* For keys of a stated length, of which a random one may well be an item. */
-static uint64_t ask_random_hashes(const tamis *t, uint64_t keys)
+static uint64_t ask_random_hashes(const tamis *t, uint64_t keys, struct progress *bar)
 {
     tamis_hash batch[AT_ONCE];
     uint64_t state = 1, maybe = 0;
@@ -36,12 +37,13 @@ static uint64_t ask_random_hashes(const tamis *t, uint64_t keys)
             batch[i].hi = next_random(&state);
         }
         maybe += tamis_may_contain_hashes(t, batch, n, NULL);
+        progress_add(bar, n);
         done += n;
     }
     return maybe;
 }
 
-static uint64_t ask_random_keys(const tamis *t, uint64_t keys)
+static uint64_t ask_random_keys(const tamis *t, uint64_t keys, struct progress *bar)
 {
     uint64_t words[2 * AT_ONCE], state = 1, maybe = 0;
     tamis_bytes batch[AT_ONCE];
@@ -51,6 +53,7 @@ static uint64_t ask_random_keys(const tamis *t, uint64_t keys)
         const size_t n = keys - done < AT_ONCE ? (size_t)(keys - done) : AT_ONCE;
         for (size_t i = 0; i < 2 * n; i++) words[i] = next_random(&state);
         maybe += tamis_may_contain_many(t, batch, n, bits);
+        progress_add(bar, n);
         done += n;
     }
     return maybe;
@@ -68,13 +71,16 @@ static int verify(const struct args *a, const char *path)
 {
     tamis_facts f = {.struct_size = sizeof f};
     tamis *t = open_filter(a, path, 0);
-    if (t == NULL || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
+    if (t == NULL || !read_facts(t, &f)) return EXIT_ERROR;
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
     const bool own_hashes =
         f.hash == TAMIS_CALLER_HASH; /* no key can be hashed, so none is queried */
+    struct progress bar;
+    progress_count(&bar, "verifying", "keys", keys);
     const uint64_t maybe = own_hashes         ? 0
-                           : f.key_width != 0 ? ask_random_hashes(t, keys)
-                                              : ask_random_keys(t, keys);
+                           : f.key_width != 0 ? ask_random_hashes(t, keys, &bar)
+                                              : ask_random_keys(t, keys, &bar);
+    progress_end(&bar);
     tamis_close(t);
     const double expected = f.fpr_now * (double)keys;
     const double deviation = sqrt(expected * (1 - f.fpr_now));

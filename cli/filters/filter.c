@@ -2,6 +2,8 @@
 
 #include "../frame/commands.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
+#include "../frame/stop.h"
 #include "foreign.h"
 #include "request.h"
 
@@ -140,6 +142,13 @@ static tamis_status try_stream(const tamis_options *o, const char *path, struct 
     return *out != NULL ? TAMIS_OK : why->status;
 }
 
+void report_if_interrupted(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0) return;
+    stop_report(path, lstat(path, &st) == 0 ? "is unchanged" : "was not written");
+}
+
 /* Prints a message only when it waits. The bytes that came by a pipe are left in *s, which the
  * caller frees. */
 static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags,
@@ -147,19 +156,24 @@ static tamis_status try_filter(const struct args *a, const char *path, uint32_t 
 {
     tamis_options o = {
         .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key.bytes};
+    struct progress bar;
     *s = (struct arrived){0};
+    progress_wait(&bar, "opening the filter");
     if ((flags & TAMIS_UPDATE) == 0 && is_stream(path)) {
         const tamis_status status = try_stream(&o, path, s, out, why);
         input_spend(path);
+        progress_end(&bar);
         return status;
     }
     if ((flags & TAMIS_UPDATE) == 0) input_spend(path); /* a file that is also standard input */
+    if ((flags & TAMIS_UPDATE) != 0) report_if_interrupted(path);
     tamis_status status = tamis_open(path, &o, out, why);
     if (status == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
         if (!a->quiet) complain(path, "waiting for another process that is changing this file");
         o.flags = flags;
         status = tamis_open(path, &o, out, why);
     }
+    progress_end(&bar);
     return status;
 }
 
@@ -249,6 +263,15 @@ unsigned threads_from(const struct work_args *w)
     return processors > 1 ? (unsigned)processors : 1;
 }
 
+bool read_facts(const tamis *t, tamis_facts *f)
+{
+    struct progress bar;
+    progress_wait(&bar, "reading the filter");
+    const bool good = tamis_info(t, f) == TAMIS_OK;
+    progress_end(&bar);
+    return good;
+}
+
 /* Whether lines can be keys of this filter, as it states them; false after a message. */
 static bool check_encoding(const tamis *t, const char *path)
 {
@@ -301,24 +324,33 @@ static int saved(tamis_status s, const char *path, const tamis_error *why)
 /* Blocks the signals that end the process until a file is in place. Where the system does not have
  * files without names, a half-written file with a name would be left. Not for stdout, whose reader
  * may never read. */
-static void hold_signals(const char *path, sigset_t *before)
+struct saving {
+    sigset_t before;
+    struct progress bar;
+};
+
+static void begin_saving(struct saving *s, const char *path)
 {
     sigset_t held;
     sigemptyset(&held);
+    progress_wait(&s->bar, "saving");
     if (strcmp(path, "-") != 0) {
         sigaddset(&held, SIGINT);
         sigaddset(&held, SIGTERM);
         sigaddset(&held, SIGHUP);
     }
-    pthread_sigmask(SIG_BLOCK, &held, before);
+    pthread_sigmask(SIG_BLOCK, &held, &s->before);
 }
 
-static void let_signals(const sigset_t *before)
+/* From here on a signal reports what is in place now. */
+static void end_saving(struct saving *s, const char *path, bool good)
 {
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    if (good && strcmp(path, "-") != 0) stop_report(path, "was saved");
+    progress_end(&s->bar);
+    pthread_sigmask(SIG_SETMASK, &s->before, NULL);
 }
 
-static tamis_save_options saving(bool replace, uint32_t flags)
+static tamis_save_options save_options(bool replace, uint32_t flags)
 {
     return (tamis_save_options){.struct_size = sizeof(tamis_save_options),
                                 .flags = flags | (replace ? 0 : TAMIS_SAVE_NEW)};
@@ -326,37 +358,36 @@ static tamis_save_options saving(bool replace, uint32_t flags)
 
 int save_filter(tamis *t, const char *path, bool replace)
 {
-    const tamis_save_options o = saving(replace, 0);
+    const tamis_save_options o = save_options(replace, 0);
     tamis_error why;
     uint64_t bytes = 0;
-    sigset_t before;
-    hold_signals(path, &before);
+    struct saving saving;
+    begin_saving(&saving, path);
     const tamis_status s = strcmp(path, "-") == 0 ? tamis_write(t, to_stdout, &bytes, &why)
                                                   : tamis_save(t, path, &o, &why);
-    let_signals(&before);
+    end_saving(&saving, path, s == TAMIS_OK);
     return saved(s, path, &why);
 }
 
 /* tamis_save refuses to replace a file that another handle has locked, so it saves to a name
- * beside it. */
+ * beside it. A link stays a link. */
 int save_over_locked(tamis *t, const char *path)
 {
-    const tamis_save_options o = saving(false, 0);
-    char beside[PATH_MAX];
+    const tamis_save_options o = save_options(false, 0);
+    char real[PATH_MAX], beside[PATH_MAX + 24];
     struct stat st;
     tamis_error why;
-    sigset_t before;
-    const int n = snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid());
-    if (n < 0 || (size_t)n >= sizeof beside || stat(path, &st) != 0)
-        return complain(path, "unchanged: cannot write beside it");
-    hold_signals(path, &before);
+    struct saving saving;
+    if (realpath(path, real) == NULL || stat(real, &st) != 0)
+        return complain(path, "unchanged: %s", strerror(errno));
+    snprintf(beside, sizeof beside, "%s.%ld", real, (long)getpid());
+    begin_saving(&saving, path);
     const tamis_status s = tamis_save(t, beside, &o, &why);
-    bool good = s == TAMIS_OK;
-    if (good) good = chmod(beside, st.st_mode & 07777) == 0 && rename(beside, path) == 0;
+    const bool good = s == TAMIS_OK && chmod(beside, st.st_mode & 07777) == 0 &&
+                      rename(beside, real) == 0 && sync_folder_of(real);
     const int os = errno;
     if (s == TAMIS_OK && !good) unlink(beside);
-    if (good) sync_folder_of(path);
-    let_signals(&before);
+    end_saving(&saving, path, good);
     if (good) return EXIT_FOUND;
     return complain(path, "unchanged: %s", s != TAMIS_OK ? why.text : strerror(os));
 }
@@ -419,8 +450,8 @@ static int open_beside(const char *path, mode_t mode, char name[PATH_MAX])
 bool can_lock_beside(const char *path)
 {
     char other[PATH_MAX];
-    sigset_t before;
-    hold_signals(path, &before);
+    struct saving saving;
+    begin_saving(&saving, path);
     const int fd = open_beside(path, 0600, other);
     const bool can = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0;
     const int os = errno;
@@ -428,7 +459,7 @@ bool can_lock_beside(const char *path)
         unlink(other);
         close(fd);
     }
-    let_signals(&before);
+    end_saving(&saving, path, false);
     errno = os;
     return can;
 }
@@ -447,7 +478,7 @@ static bool put_direct(const char *path, const void *bytes, size_t n)
 
 static bool put_whole(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
 {
-    tamis_save_options o = saving(replace, 0);
+    tamis_save_options o = save_options(replace, 0);
     tamis_error why;
     o.mode = (uint32_t)mode;
     const tamis_status s = tamis_write_file(path, bytes, n, &o, &why);
@@ -458,13 +489,13 @@ static bool put_whole(const char *path, const void *bytes, size_t n, mode_t mode
 bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
 {
     struct stat st;
-    sigset_t before;
-    hold_signals(path, &before);
+    struct saving saving;
+    begin_saving(&saving, path);
     const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
     const bool good =
         direct ? put_direct(path, bytes, n) : put_whole(path, bytes, n, mode, replace);
     const int os = errno;
-    let_signals(&before);
+    end_saving(&saving, path, good);
     errno = os;
     return good;
 }
@@ -482,16 +513,16 @@ int save_text(const char *path, const char *text, size_t length, bool replace)
 
 int save_packed(tamis *t, const char *path, bool replace, uint64_t *bytes)
 {
-    const tamis_save_options o = saving(replace, TAMIS_SAVE_PACKED);
+    const tamis_save_options o = save_options(replace, TAMIS_SAVE_PACKED);
     tamis_error why;
     struct stat st;
     *bytes = 0;
     const bool is_stdout = strcmp(path, "-") == 0;
-    sigset_t before;
-    hold_signals(path, &before);
+    struct saving saving;
+    begin_saving(&saving, path);
     const tamis_status s =
         is_stdout ? tamis_pack(t, to_stdout, bytes, &why) : tamis_save(t, path, &o, &why);
-    let_signals(&before);
+    end_saving(&saving, path, s == TAMIS_OK);
     if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
     return saved(s, path, &why);
 }
@@ -499,15 +530,15 @@ int save_packed(tamis *t, const char *path, bool replace, uint64_t *bytes)
 int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, const char *path,
                  bool replace)
 {
-    const tamis_save_options o = saving(replace, 0);
+    const tamis_save_options o = save_options(replace, 0);
     tamis_error why;
     uint64_t bytes = 0;
-    sigset_t before;
-    hold_signals(path, &before);
+    struct saving saving;
+    begin_saving(&saving, path);
     const tamis_status s = strcmp(path, "-") == 0
                                ? tamis_foreign_write(f, format, to_stdout, &bytes, &why)
                                : tamis_foreign_save(f, format, path, &o, &why);
-    let_signals(&before);
+    end_saving(&saving, path, s == TAMIS_OK);
     if (s == TAMIS_EUNSUPPORTED) return complain(from, "%s", why.text);
     return saved(s, path, &why);
 }
@@ -516,6 +547,7 @@ bool check_output(const struct args *a)
 {
     const char *path = a->output.path;
     struct stat st;
+    bool good = false;
     if (path == NULL)
         complain(NULL, "%s: give the output file with -o FILE", a->command->name);
     else if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
@@ -524,8 +556,9 @@ bool check_output(const struct args *a)
         complain(path,
                  S_ISDIR(st.st_mode) ? "is a directory" : "already exists; use -f to replace it");
     else
-        return true;
-    return false;
+        good = true;
+    if (good) report_if_interrupted(path);
+    return good;
 }
 
 const char *reason_of(const tamis_error *why)

@@ -40,6 +40,8 @@ tamis *make_hasher(const struct args *a);
  * tamis_info reads all cells, which takes 0.27 s for 1 GB, almost as long as opening it. True where
  * that is not enough. */
 bool may_need_warning(const tamis *t);
+/* tamis_info, which reads all cells; false: not enough memory. */
+bool read_facts(const tamis *t, tamis_facts *f);
 /* False after a message when lines cannot be hashed for this filter. */
 bool check_hashable(const tamis *t, const char *path);
 /* The number of threads to use: --threads, or one per processor. */
@@ -64,6 +66,9 @@ const char *why_not_added(const tamis *t, tamis_status s);
 
 /* --- Saving ----------------------------------------------------------------------------------- */
 
+/* From now on an interruption reports that this file is unchanged, or was not written; the calls
+ * below change that when they have saved it. */
+void report_if_interrupted(const char *path);
 /* False after a message when there is no output, or when it exists and may not be replaced. */
 bool check_output(const struct args *a);
 /* Saves to a path, or to stdout for "-". Returns EXIT_FOUND, or EXIT_ERROR after a message. */

@@ -1,7 +1,7 @@
 /* What info, convert and build do with filters of other programs. */
 #include "../frame/json.h"
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "filter.h"
 #include "foreign.h"
 #include "rate.h"
@@ -240,7 +240,7 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     tamis_status s = TAMIS_OK;
     bool good = in != NULL;
     if (in == NULL) complain(NULL, "not enough memory");
-    progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words), a->quiet);
+    progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words));
     while (good && s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         good = encode_lines(e, b, a->lines.field.text == NULL ? lines : UINT64_MAX, &keys);
         if (good) s = add_keys(f, keys.keys, b->n, items);

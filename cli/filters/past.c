@@ -291,6 +291,7 @@ bool past_open(struct past *p)
     tamis_plan asked;
     tamis_facts f = {.struct_size = sizeof f};
     double seconds;
+    if (path != NULL) report_if_interrupted(path);
     if (path == NULL || (access(path, F_OK) != 0 && errno == ENOENT)) return past_create(p);
     if (!plan_past(p->a, &asked, &seconds)) return false;
     p->opened = true;

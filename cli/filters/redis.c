@@ -2,6 +2,7 @@
 #include "../redis/redis.h"
 #include "../frame/commands.h"
 #include "../frame/output.h"
+#include "../frame/stop.h"
 
 #include <tamis/inspect.h>
 
@@ -104,7 +105,11 @@ int run_redis(const struct args *a)
         if (strcmp(can[i].name, a->command->name) != 0) continue;
         const char *wrong = wrong_for_redis(a);
         if (wrong != NULL) return complain(NULL, "%s: with redis://: %s", a->command->name, wrong);
-        return can[i].run(a);
+        const int status = can[i].run(a);
+        /* After a failure a message has said what was kept. */
+        if (status == EXIT_ERROR) stop_report(NULL, NULL);
+        stop_now();
+        return status;
     }
     return complain(NULL, "%s works on files, not on sets at redis:// addresses", a->command->name);
 }

@@ -6,7 +6,7 @@
  * filter does not exclude any key. All keys are therefore queried in one pass before the first
  * line, and again when the store has changed. */
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "confirm.h"
 
 #include <errno.h>
@@ -96,7 +96,6 @@ static int count_excluded(const struct store *s, struct progress *bar, uint64_t 
     uint8_t bits[GROUP / 8];
     MDB_cursor *cursor;
     MDB_val key, value;
-    uint64_t bytes = 0;
     int code = mdb_cursor_open(s->txn, s->db, &cursor);
     if (code != 0) return code;
     do {
@@ -104,7 +103,7 @@ static int count_excluded(const struct store *s, struct progress *bar, uint64_t 
         while (n < GROUP && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT_NODUP)) == 0)
             keys[n++] = (tamis_bytes){key.mv_data, key.mv_size};
         *excluded += n - tamis_may_contain_many(s->filter, keys, n, bits);
-        progress_update(bar, n, bytes += n);
+        progress_add(bar, n);
     } while (code == 0);
     mdb_cursor_close(cursor);
     return code == MDB_NOTFOUND ? 0 : code;
@@ -114,13 +113,13 @@ static int count_excluded(const struct store *s, struct progress *bar, uint64_t 
 static bool is_of_filter(struct store *s)
 {
     MDB_stat stat = {.ms_entries = 0};
-    struct progress bar;
+    struct progress bar = {0};
     uint64_t excluded = 0;
     const uint64_t state = mdb_txn_id(s->txn);
     if (state == s->looked) return true;
     const uint64_t before = last_change(s);
     mdb_stat(s->txn, s->db, &stat);
-    progress_start(&bar, "reading the store", stat.ms_entries, s->quiet);
+    if (!s->quiet) progress_count(&bar, "reading the store", "keys", stat.ms_entries);
     const int code = count_excluded(s, &bar, &excluded);
     progress_end(&bar);
     const bool moved = s->unlocked && last_change(s) != before;

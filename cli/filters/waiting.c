@@ -3,6 +3,7 @@
  * whole, one after the other. */
 #include "../commands/label.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/line_set.h"
 #include "confirm.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
 #define ABSENT UINT64_MAX
@@ -111,6 +113,7 @@ static bool read_whole_list(struct waiting *w)
     const char *path = w->args->check.confirm;
     char *paths[] = {(char *)path};
     uint64_t excluded = 0;
+    struct progress bar = {0};
     const struct block *b;
     if (w->rounds++ > 0 && !can_read_again(path)) {
         complain(path,
@@ -125,7 +128,13 @@ static bool read_whole_list(struct waiting *w)
         return false;
     }
     bool good = true;
-    while (good && (b = lines_next(in)) != NULL) good = mark_block(w, b, &excluded);
+    const bool mixes = w->print && w->rounds > 1 && progress_would_mix(w->args->lines.nul);
+    if (!mixes) progress_start(&bar, "reading the list", lines_total_bytes(paths, 1));
+    while (good && (b = lines_next(in)) != NULL) {
+        good = mark_block(w, b, &excluded);
+        progress_update(&bar, b->n, b->input_bytes);
+    }
+    progress_end(&bar);
     good = good && !lines_failed(in);
     lines_close(in, w->args->quiet);
     if (good && excluded != 0) complain_of_excluded(path, excluded, w->t);
@@ -159,7 +168,9 @@ bool waiting_finish(struct waiting *w, struct totals *t)
 {
     /* Without a "maybe" the list is still read once, to check that it is the right one. */
     if ((w->n > 0 || w->rounds == 0) && !read_whole_list(w)) return false;
+    progress_pause(STDOUT_FILENO);
     let_go(w, t);
+    progress_resume(STDOUT_FILENO);
     return true;
 }
 

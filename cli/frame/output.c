@@ -1,5 +1,7 @@
 #include "output.h"
 
+#include "progress.h"
+
 #include <tamis/count.h>
 
 #include <errno.h>
@@ -34,9 +36,7 @@ static int shown_length(const unsigned char *s, size_t most)
     return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && n == 2 && s[1] < 0xa0) ? 0 : n;
 }
 
-/* On a terminal, what it would obey is shown as \xHH. Elsewhere the bytes are unchanged. The text
- * is cut where there is no room. */
-static void escape(const char *text, char *to, size_t size)
+void write_shown(const char *text, char *to, size_t size)
 {
     const bool terminal = isatty(STDERR_FILENO) != 0;
     const unsigned char *s = (const unsigned char *)text, *const end = s + strlen(text);
@@ -75,12 +75,14 @@ int complain(const char *about, const char *format, ...)
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
+    progress_pause(STDERR_FILENO);
     flush_output();
     char shown[4 * sizeof reason + 8], name[4 * 4096 + 8]; /* with room for escaping every byte */
-    escape(reason, shown, sizeof shown);
-    escape(about != NULL ? about : "", name, sizeof name);
+    write_shown(reason, shown, sizeof shown);
+    write_shown(about != NULL ? about : "", name, sizeof name);
     /* One call, so that messages of several processes do not mix. */
     fprintf(stderr, "tamis: %s%s%s\n", name, about != NULL ? ": " : "", shown);
+    progress_resume(STDERR_FILENO);
     return EXIT_ERROR;
 }
 
@@ -93,7 +95,7 @@ static char *next_buffer(void)
     return ring[turn++ % 8];
 }
 
-static void write_grouped(uint64_t v, char *p)
+void write_grouped(uint64_t v, char *p)
 {
     char digits[24];
     const int n = snprintf(digits, sizeof digits, "%" PRIu64, v);

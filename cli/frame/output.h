@@ -30,6 +30,12 @@ int finish_output(int status);
 #define WRITE_UNLOCKED fwrite
 #endif
 
+/* Writes a text as a message shows it: on a terminal, what it would obey is \xHH. Elsewhere the
+ * bytes are unchanged. The text is cut where there is no room. */
+void write_shown(const char *text, char *to, size_t size);
+/* Writes 1234567 as "1,234,567", in at most 27 bytes. */
+void write_grouped(uint64_t v, char *to);
+
 /* These return one of a few static buffers in turn, so that one message can use several. */
 /* 1234567 as "1,234,567". */
 const char *grouped(uint64_t v);

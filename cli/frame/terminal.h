@@ -28,15 +28,4 @@ void draw_bar(char *room, unsigned columns, double share);
 /* Seconds of a clock that only goes forward. */
 double seconds_now(void);
 
-/* A line on stderr that shows the progress of long work, only on a terminal. */
-struct progress {
-    const char *verb;
-    uint64_t lines, bytes, total_bytes; /* total 0: unknown */
-    double started, shown;
-    bool wanted;
-};
-void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, bool quiet);
-void progress_update(struct progress *p, uint64_t lines, uint64_t bytes);
-void progress_end(struct progress *p);
-
 #endif

@@ -137,9 +137,18 @@ const struct topic topics[] = {
      "     rate; the lines that it kept are printed, and its state is saved)\n"
      "\n"
      "If the reader of the output goes away (tamis check ... | head), the command ends quietly by "
-     "SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it, and no file is left half written; a "
-     "signal that arrives while a file is being saved takes effect afterwards. 'uniq --state' "
-     "saves what it has read before it ends.",
+     "SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it by the signal, which a shell reports as "
+     "status 130, 143 or 129. No file is left half written, and a line such as \"tamis: "
+     "interrupted: f.tamis is unchanged\" says what was kept. A signal that arrives while a file "
+     "is "
+     "being saved takes effect afterwards. 'uniq --state' saves what it has read before it ends, "
+     "and commands that send lines to servers finish those that they have sent; a second signal "
+     "ends them at once.\n"
+     "\n"
+     "On a terminal, work that takes longer than half a second shows its progress on standard "
+     "error: how much is done, how fast, and the time that is left, or that has passed if the "
+     "end is unknown. It is not shown with -q, while one types the input, or if lines are "
+     "printed into a pipe, whose reader may use the same terminal.",
      "# Use the exit status:\n"
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
     {"redis", "sets at redis:// addresses, on one server or a cluster",

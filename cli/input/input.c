@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include "../frame/progress.h"
 #include "../frame/stop.h"
 
 #include <bzlib.h>
@@ -53,6 +54,7 @@ static bool begins_as(int format, const uint8_t *bytes, size_t n)
 struct input {
     int fd;
     bool raw, begun;
+    bool typed; /* it comes from a terminal */
     enum format format;
     uint8_t *buffer; /* `have` bytes from `at` on were read and not used yet */
     size_t at, have;
@@ -114,6 +116,8 @@ struct input *input_open(const char *path, bool raw)
     if (in == NULL) return NULL;
     in->raw = raw;
     in->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    in->typed = in->fd == STDIN_FILENO && isatty(in->fd);
+    if (in->typed) progress_typing(true);
     if (in->fd >= 0) return in;
     const int os = errno;
     free(in);
@@ -136,6 +140,7 @@ void input_close(struct input *in)
     if (in == NULL) return;
     end_decoder(in);
     if (in->fd > STDIN_FILENO) close(in->fd);
+    if (in->typed) progress_typing(false);
     free(in->buffer);
     free(in);
 }

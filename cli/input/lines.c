@@ -4,6 +4,7 @@
 #include "lines.h"
 
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../frame/stop.h"
 #include "csv.h"
 #include "fields.h"
@@ -618,11 +619,13 @@ bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *cou
 {
     struct lines *l = lines_open(how, paths, n, NULL, 1);
     static char buffer[BLOCK_BYTES];
+    struct progress bar;
     *count = 0;
     if (l == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
+    progress_start(&bar, "counting the lines", lines_total_bytes(paths, n));
     while (!l->failed && open_next(l)) {
         ssize_t got;
         char last = l->form.end;
@@ -635,10 +638,12 @@ bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *cou
             for (ssize_t i = 0; i < got; i++) ends += buffer[i] == l->form.end;
             *count += ends;
             last = buffer[got - 1];
+            progress_update(&bar, ends, l->bytes_before + input_taken(l->in));
         }
         *count += last != l->form.end; /* the last line may lack its line end */
         close_file(l);
     }
+    progress_end(&bar);
     const bool good = !l->failed;
     lines_close(l, true);
     return good;

@@ -2,6 +2,8 @@
 #include "../filters/filter.h"
 #include "../filters/request.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
+#include "../frame/stop.h"
 #include "../input/fields.h"
 #include "redis.h"
 
@@ -43,12 +45,14 @@ static bool added(void *ctx, const struct window *w)
 static struct flow flow_of(const struct args *a, const struct remote *r, enum cluster_verb verb,
                            struct adding *d)
 {
+    const bool shown = !d->ack || !progress_would_mix(false);
+    const char *verb_text = verb == CLUSTER_REMOVE ? "removing" : "adding";
     return (struct flow){.lines = &a->lines,
                          .threads = threads_from(&a->work),
                          .quiet = a->quiet,
                          .to = r,
                          .verb = verb,
-                         .progress = verb == CLUSTER_REMOVE ? "removing" : "adding",
+                         .progress = shown ? verb_text : NULL,
                          .done = added,
                          .ctx = d};
 }
@@ -100,6 +104,15 @@ static void warn_of_repeats(const struct remote *r)
                  grouped(n), n > 1 ? "s were" : " was");
 }
 
+/* What a signal reports: how far the lines came when it ended the input. */
+static void report_lines(const struct remote *r, const char *before, uint64_t lines,
+                         const char *after)
+{
+    char text[120];
+    snprintf(text, sizeof text, "%s the first %s lines%s", before, grouped(lines), after);
+    stop_report(r->at.shown, text);
+}
+
 int remote_add(const struct args *a)
 {
     struct remote r = {0};
@@ -107,7 +120,10 @@ int remote_add(const struct args *a)
     int status = EXIT_ERROR;
     if (!check_fields(&a->lines)) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r)) {
+        stop_on_signals();
+        stop_report(r.at.shown, "may have some of the lines now"); /* at the second signal */
         status = add_remote(a, &r, &lines, a->words + 1, a->n_words - 1);
+        report_lines(&r, "has", lines, " now");
         if (status != EXIT_FOUND)
             complain(r.at.shown,
                      "the first %s lines are added%s; the state of later lines is unknown",
@@ -151,7 +167,10 @@ int remote_remove(const struct args *a)
     if (!check_fields(&a->lines)) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r) && check_removes(&r)) {
         const struct flow f = flow_of(a, &r, CLUSTER_REMOVE, &d);
+        stop_on_signals();
+        stop_report(r.at.shown, "may have lost some of the lines"); /* at the second signal */
         status = send_lines(&f, a->words + 1, a->n_words - 1);
+        report_lines(&r, "no longer has", d.lines, "");
         if (status != EXIT_FOUND)
             complain(r.at.shown,
                      "the first %s lines are removed; the state of later lines is unknown",
@@ -225,20 +244,31 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
                     uint64_t *lines)
 {
     const bool collects = is_sealed_kind(p->kind);
+    struct progress bar;
+    stop_on_signals();
+    stop_report(r->at.shown, "is not finished and cannot be used"); /* at the second signal */
     r->s = cluster_set_create(r->c, r->at.name, shards, p, a->output.force);
     if (r->s == NULL) return remote_complain(r);
     int status = add_remote(a, r, lines, a->words, a->n_words);
-    if (status == EXIT_FOUND) status = exclude_remote(a, r);
+    if (status == EXIT_FOUND && stop_asked() == 0) status = exclude_remote(a, r);
+    if (stop_asked() != 0) status = EXIT_ERROR; /* some of the lines are not the set */
     /* No shard gets more than its share, unless there are more lines than the plan is for. */
     if (status == EXIT_FOUND && *lines > a->plan.items && a->plan.items != 0 &&
         !remote_check_rate(a, r, "not written"))
         status = EXIT_ERROR;
+    progress_wait(&bar, collects ? "sealing" : "finishing");
     if (status == EXIT_FOUND && !cluster_set_finish(r->s, collects)) status = remote_complain(r);
+    progress_end(&bar);
     if (status == EXIT_FOUND) {
+        stop_report(r->at.shown, "was saved");
         warn_of_repeats(r);
         return status;
     }
     cluster_set_abandon(r->s);
+    stop_report(r->at.shown, a->output.force
+                                 ? "was not written, and -f had removed the set of this name"
+                                 : "was not written");
+    stop_now();
     return complain(r->at.shown, "nothing was kept");
 }
 

@@ -3,6 +3,7 @@
 #include "../filters/filter.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "redis.h"
 
@@ -68,16 +69,16 @@ int remote_check(const struct args *a)
                  "many it has, and 'tamis build' makes a filter that can be checked");
     } else if (r.s != NULL) {
         const bool totals = a->select.count || a->json;
-        const struct flow f = {.lines = &a->lines,
-                               .threads = threads_from(&a->work),
-                               .quiet = a->quiet ||
-                                        !totals, /* lines that are printed show the progress */
-                               .prints = !totals && !a->quiet,
-                               .to = &r,
-                               .verb = CLUSTER_HAS,
-                               .progress = "checking",
-                               .done = checked,
-                               .ctx = &k};
+        const struct flow f = {
+            .lines = &a->lines,
+            .threads = threads_from(&a->work),
+            .quiet = a->quiet || !totals, /* lines that are printed show the progress */
+            .prints = !totals && !a->quiet,
+            .to = &r,
+            .verb = CLUSTER_HAS,
+            .progress = totals || !progress_would_mix(a->lines.nul) ? "checking" : NULL,
+            .done = checked,
+            .ctx = &k};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
         /* After a failure of servers, totals of only some lines are not printed. */
         if (status != EXIT_ERROR && !a->quiet) report_remote(&k, r.at.shown);
@@ -132,7 +133,7 @@ static bool ask_remote_lines(struct remote_asking *q)
                            .quiet = true, /* the answers show the progress */
                            .to = q->r,
                            .verb = CLUSTER_COUNT,
-                           .progress = "asking",
+                           .progress = progress_would_mix(q->a->lines.nul) ? NULL : "asking",
                            .done = print_counts,
                            .ctx = q};
     return send_lines(&f, NULL, 0) == EXIT_FOUND && !output_failed();

@@ -7,6 +7,8 @@
 #include "../filters/request.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
+#include "../frame/stop.h"
 #include "../frame/terminal.h"
 #include "redis.h"
 
@@ -416,7 +418,15 @@ int remote_merge(const struct args *a)
         return complain(NULL, "merge: give the result with -o redis://HOST:PORT/NAME");
     struct merging *m = calloc(1, sizeof *m);
     if (m == NULL) return complain(NULL, "not enough memory");
-    if (remote_connect(a, a->output.path, &m->to) && open_sets(a, m)) status = merge_into(a, m);
+    if (remote_connect(a, a->output.path, &m->to) && open_sets(a, m)) {
+        struct progress bar;
+        stop_on_signals(); /* the shards are merged at once, so that this waits for the end */
+        stop_report(m->to.at.shown, "may have been merged in part");
+        progress_wait(&bar, "merging");
+        status = merge_into(a, m);
+        progress_end(&bar);
+        stop_report(m->to.at.shown, "was saved");
+    }
     for (unsigned i = 0; i < MOST_SETS; i++) cluster_set_close(m->in[i]);
     remote_close(&m->to);
     free(m);

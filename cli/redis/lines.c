@@ -2,11 +2,12 @@
  * gets about a thousand items at a time. Several windows are under way at once and are finished in
  * order. */
 #include "../frame/output.h"
-#include "../frame/terminal.h"
+#include "../frame/progress.h"
 #include "redis.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The number of windows that are under way, and the size of one: a thousand items for each shard,
  * or that many bytes. */
@@ -119,7 +120,9 @@ static bool finish_first(struct running *r)
     struct window *w = window_at(r, 0);
     if (!cluster_await(r->c, &w->batch)) return false;
     progress_update(&r->bar, w->n, w->input_bytes);
+    progress_pause(STDOUT_FILENO);
     r->stopped = !r->f->done(r->f->ctx, w);
+    progress_resume(STDOUT_FILENO);
     r->first = (r->first + 1) % AHEAD;
     r->used--;
     return !r->stopped;
@@ -198,7 +201,7 @@ int send_lines(const struct flow *f, char **files, int n)
         complain(NULL, "not enough memory");
     } else {
         if (f->prints) lines_print_header(in);
-        progress_start(&r.bar, f->progress, lines_total_bytes(files, n), f->quiet);
+        if (f->progress != NULL) progress_start(&r.bar, f->progress, lines_total_bytes(files, n));
         const bool good = pump(&r, in);
         progress_end(&r.bar);
         if (cluster_why(r.c) != NULL) remote_complain(f->to);

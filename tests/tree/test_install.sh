@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the library into a temporary place, checks what was installed, and uses it from there as
 # a stranger would: through pkg-config, through CMake's find_package and add_subdirectory, and as
-# bare sources. TAMIS_SOURCE is the tree (default: the one of this script).
+# bare sources. Then does what ./run install and uninstall do, with all that was built. TAMIS_SOURCE
+# is the tree (default: the one of this script), and TAMIS_BUILD its build.
 set -u
 
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -134,5 +135,71 @@ if try 'bare sources' "$cc" -I"$source/include" $(find "$source/src" -name "*.c"
     try 'run from bare sources' "$room/c" "$room/c.tamis"
 fi
 
-[ "$failures" -eq 0 ] && echo 'installed and used in seven ways'
+# --- ./run install, into a folder with a space in its name ---------------------------------------
+door() {
+    (cd "$source" && TAMIS_BUILD=${TAMIS_BUILD:-$source/build} TAMIS_CALLER=$room \
+        SHELL=/bin/sh sh tools/install.sh "$@")
+}
+# shellcheck disable=SC2030,SC2031 # in the subshell only
+again() { (PATH="$home/.local/bin:$PATH" && door install "--prefix=$home/.local"); }
+# said TEXT: whether the last command of try printed this line.
+said() { grep -qxF -e "$1" "$room/log" || { fail "not printed: $1"; cat "$room/log"; }; }
+
+home="$room/my home"
+mkdir "$home"
+if try 'install' door install --prefix 'my home/.local'; then # where it was called
+    said "  command      $home/.local/bin/tamis"
+    said "  pkg-config   $home/.local/lib/pkgconfig/tamis.pc"
+    said "  export PATH='$home/.local/bin':\"\$PATH\""
+    share=$home/.local/share
+    # shellcheck disable=SC2031 # for this command only
+    same 'the installed command' "tamis $version" "$(PATH="$home/.local/bin:$PATH" tamis --version)"
+    same 'the manual page' 'TAMIS(1)' "$(MANWIDTH=80 man -l "$share/man/man1/tamis.1" 2>/dev/null |
+        sed -n '1s/ .*//p')"
+    same 'completions of bash' 'found' "$(bash -c '. "$1" && complete -p tamis >/dev/null &&
+        echo found' bash "$share/bash-completion/completions/tamis")"
+    for shell in zsh fish; do
+        file=$(find "$share/$shell" -type f)
+        ! command -v $shell >/dev/null || try "completions of $shell" $shell -n "$file"
+    done
+    # A prefix without a space, because pkg-config's output is split into words.
+    ln -s "$home/.local" "$room/linked"
+    lib=$room/linked/lib
+    if try 'pkg-config, after ./run install' with_pkg_config "$room/e"; then
+        try 'run it' env LD_LIBRARY_PATH="$lib" "$room/e" "$room/e.tamis"
+    fi
+    # What an older version has installed and this one does not goes with the next install.
+    list=$share/tamis/installed.txt
+    : >"$home/.local/bin/tamis-of-old"
+    echo "$home/.local/bin/tamis-of-old" >>"$list"
+    : >"$room/elsewhere.txt" # a path outside the prefix is never removed
+    printf '%s\n' "$room/elsewhere.txt" "$home/.local/../../elsewhere.txt" >>"$list"
+    : >"$home/.local/bin/of-somebody-else"
+    try 'install again' again
+    ! grep -q 'export PATH' "$room/log" || fail 'asks for a PATH that is set'
+    [ ! -e "$home/.local/bin/tamis-of-old" ] || fail 'a file of an older version is left'
+    try 'uninstall' door uninstall --prefix "$home/.local/"
+    same 'nothing is left' "$home/.local/bin/of-somebody-else" "$(find "$home" -type f -o -type l)"
+    [ -e "$room/elsewhere.txt" ] || fail 'a file outside the prefix was removed'
+    [ ! -e "$home/.local/include/tamis" ] || fail 'the folder of the headers is left'
+fi
+# refused REASON WORD...: the words are refused for this reason, and nothing is installed.
+refused() {
+    reason=$1
+    shift
+    door "$@" >"$room/log" 2>&1
+    same "the status of $*" 2 $?
+    said "$reason"
+}
+refused "./run uninstall: nothing is installed below $home/.local ($home/.local/share/tamis/\
+installed.txt does not exist)" uninstall --prefix "$home/.local"
+refused "./run install: --prefix needs a folder" install --prefix
+refused "./run install: unknown option '--prefx'; usage: ./run install [--prefix DIR]" \
+    install --prefx x
+: >"$room/file"
+refused "./run install: $room/file is not a folder; give another --prefix" install --prefix file
+refused "./run install: nothing can be written to /proc; give another --prefix, such as ~/.local" \
+    check --prefix /proc/tamis
+
+[ "$failures" -eq 0 ] && echo 'installed and used in eight ways'
 [ "$failures" -eq 0 ]

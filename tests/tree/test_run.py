@@ -120,6 +120,69 @@ def check_usage(door):
         assert not door.called, "a mistyped command builds nothing"
 
 
+def check_words(door):
+    """A mistake is named, and the commands or the usage are shown."""
+    for words, message in (
+            (("nonsense",), "./run: there is no command 'nonsense'; the commands are: demo build "),
+            (("--quick",), "./run: unknown option '--quick'; a command comes first: demo build "),
+            (("demo", "x"), "./run: demo takes no options, but got 'x'; see ./run help"),
+            (("build", "x"), "./run: build: there is no 'x' to build; usage: ./run build [python]"),
+            (("test", "--depe"), "./run: test: unknown option '--depe'; usage: ./run test ["),
+            (("bench", "x"), "./run: bench: there is no 'x' to measure\n"),
+            (("page", "x"), "./run: page: unknown option 'x'; usage: ./run page [--port N]"),
+            (("page", "--port", "x"), "./run: page: --port: 'x' is not a number")):
+        assert door.run(*words) == 2 and door.text.startswith(message), (words, door.text)
+        assert not door.called, words
+    for words in (("help",), ("--help",), ("demo", "--help"), ("test", "-h"), ()):
+        assert door.run(*words) == 0 and door.text.startswith("./run demo "), (words, door.text)
+        for command in ("install", "uninstall", "page"):
+            assert f"\n./run {command} [" in door.text, command
+
+
+def check_path_line():
+    """./run build ends with the line that puts the command on the PATH, which a shell can run."""
+    for folder in ("plain", "with a space", "it's $HOME `x` \\ \"q\""):
+        with tempfile.TemporaryDirectory() as room:
+            room = pathlib.Path(room) / folder
+            room.mkdir()
+            door = Door(room)
+            (door.bin / "sed").symlink_to(shutil.which("sed"))
+            assert door.run("build") == 0, door.text
+            assert door.last.startswith("  export PATH="), door.text
+            done = subprocess.run(["sh", "-c", f'{door.last}\nprintf %s "$PATH"'],
+                                  env={"PATH": "/old"}, executable=shutil.which("sh"),
+                                  capture_output=True, text=True)
+            assert done.stdout == f"{room.resolve()}/build:/old", (folder, door.last, done)
+
+
+def check_elsewhere():
+    """Without apt-get, what is missing and its packages are named: those of the tool that is there,
+    or of all that are known."""
+    with tempfile.TemporaryDirectory() as room:
+        door = Door(room, debian=False)
+        (door.bin / "cc").unlink()
+        (door.bin / "ninja").unlink()
+        installs = {"brew": "  brew install cmake ninja xxhash ",
+                    "dnf": "  sudo dnf install gcc cmake ninja-build xxhash-devel ",
+                    "apk": "  sudo apk add build-base cmake samurai xxhash-dev "}
+        for tool in (None, *installs):
+            if tool:
+                door.tool(tool, "")
+            for command in ("build", "demo", "test"):
+                assert door.run(command) == 2, door.text
+                assert door.text.startswith("./run: these are missing: cc ninja\n"), door.text
+                assert "There is no apt-get here" in door.text and "The tests need" in door.text
+                for name, line in installs.items():
+                    assert (f"\n{line}" in door.text) == (tool in (None, name)), (tool, door.text)
+                assert not door.called, "nothing is installed or built"
+            if tool:
+                (door.bin / tool).unlink()
+        door.tool("cc", "exit 1")  # a compiler without headers
+        door.tool("ninja", "")
+        assert door.run("build") == 2
+        assert "missing: xxhash.h zlib.h zstd.h bzlib.h lzma.h\n" in door.text, door.text
+
+
 def check_fresh(room):
     """Without root, fresh.sh warns and runs the commands directly, up to the first that fails."""
     room = pathlib.Path(room)
@@ -153,8 +216,11 @@ def main():
             check_configuring(door)
             check_results(door, debian)
             check_usage(door)
+            check_words(door)
             if debian:
                 check_packages(door)
+    check_path_line()
+    check_elsewhere()
     print("configures, installs, counts and refuses as it should")
 
 

@@ -1,6 +1,6 @@
-"""SIGINT, SIGTERM and SIGHUP at any moment leave no partial file and no extra file, and SIGPIPE
-prints nothing. While a file is being saved, the shim of tests/fault sends the signal at every
-system call in turn, with O_TMPFILE and without."""
+"""SIGINT, SIGTERM and SIGHUP at any moment leave no partial file and no extra file, and one line
+says what was kept. SIGPIPE prints nothing. While a file is being saved, the shim of tests/fault
+sends the signal at every system call in turn, with O_TMPFILE and without."""
 import array, fcntl, gzip, os, signal, subprocess, sys, tempfile, termios, time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
@@ -32,7 +32,9 @@ def while_reading(room):
                 wait_until_read(p)
                 p.send_signal(number)
                 assert p.wait() == -number, (arguments, p.returncode)
-                assert p.stderr.read() == b""
+                kept = b"is unchanged" if before else b"was not written"
+                wanted = b"tamis: interrupted: %s %s\n" % (out.encode(), kept)
+                assert p.stderr.read() == wanted, arguments
                 p.stdin.close()
                 names = [name for name in os.listdir(room) if not name.endswith(".lock")]
                 assert names == (["out.tamis"] if before else []), names
@@ -68,7 +70,8 @@ def an_endless_input_is_remembered(room):
                     wait_until_read(p)
                 p.send_signal(number)
                 rest = p.stdout.read()
-                assert p.wait() == -number and p.stderr.read() == b"", \
+                saved = b"tamis: interrupted: %s was saved\n" % state.encode()
+                assert p.wait() == -number and p.stderr.read() == saved, \
                     (number, sent[-9:], p.returncode)
                 p.stdin.close()
                 printed = (wanted or b"") + rest
@@ -145,7 +148,7 @@ def while_saving(room):
                 env = {**os.environ, "LD_PRELOAD": shim, "FAULT_NO_TMPFILE": no_tmpfile,
                        "FAULT_COUNT": count,
                        "FAULT_HOW": "int", "FAULT_ONCE": "1"}
-                at, calls = 0, 1
+                at, calls, reported = 0, 1, False
                 while at <= calls:  # 0: to count them
                     if os.path.exists(out):
                         os.unlink(out)
@@ -154,13 +157,19 @@ def while_saving(room):
                             f.write(old)
                     done = subprocess.run([TAMIS, *arguments], env={**env, "FAULT_AT": str(at)},
                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                    assert done.returncode in (0 if at == 0 else -signal.SIGINT, 0) \
-                        and done.stderr == b"", done
+                    assert done.returncode in (0 if at == 0 else -signal.SIGINT, 0), done
                     signalled += done.returncode != 0
                     names = os.listdir(folder)
                     assert set(names) <= {"out"}, (arguments, at, names)
                     got = open(out, "rb").read() if names else None
                     assert got in (old, wanted), (arguments, at)
+                    said = done.stderr.decode()
+                    kept = {old: "is unchanged" if old else "was not written", wanted: "was saved"}
+                    line = f"tamis: interrupted: {out} {kept[got]}\n"
+                    # Before the output is known nothing can be said about it.
+                    allowed = ("", line) if got == old and not reported else (line,)
+                    assert said in (allowed if done.returncode else ("",)), (arguments, at, said)
+                    reported = reported or said != ""
                     whole += got == wanted and done.returncode != 0
                     calls = int(open(count).read()) if at == 0 else calls
                     at += 1
