@@ -131,6 +131,7 @@ def queries_of(array, hll):
                             "LIMIT 10"},
         "members": {
             "plain": plain,
+            "x > 0": where + "x > 0",
             "f @> x": where + "(SELECT f FROM bad) @> x",
             "f @> x AND IN": where + "(SELECT f FROM bad) @> x AND x IN (SELECT x FROM members)",
             "IN": where + "x IN (SELECT x FROM members)",

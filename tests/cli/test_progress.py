@@ -81,8 +81,8 @@ def files():
 def an_unknown_total():
     """How much was done, the rate and the elapsed time; all of it is erased in the end."""
     counted = "         1  1..1              "
-    room = ["tamis: out.tamis: has room for the 2 lines that were counted; 'tamis add' will raise its "
-            "false-positive rate, up to twice the planned one (--headroom 50% leaves room)"]
+    room = ["tamis: out.tamis: has room for the 2 lines that were counted; 'tamis add' will raise "
+            "its false-positive rate, up to twice the planned one (--headroom 50% leaves room)"]
     for arguments, verb, wanted in (
             (["build", "-fo", "out.tamis"], "reading", room),
             (["build", "--headroom", "1", "-fo", "out.tamis"], "reading", []),
