@@ -55,6 +55,31 @@ def make_data(folder, n):
         f.write(b"".join(map(url, chance.sample(range(2 * new), n // 10))))
 
 
+def row(chance):
+    """A row of the tables, about 75 bytes: time, user, address, page, status, bytes."""
+    i = chance.getrandbits(62)
+    return (f"2026-11-18T{i % 24:02}:{i % 60:02}:{i % 59:02}Z", f"user{i % 300007}",
+            f"10.{i % 251}.{i % 241}.{i % 239}", f"/page/{i % 99991}/index.html", str(i % 3 + 200),
+            str(i % 100003))
+
+
+def make_tables(folder, n):
+    """The same n rows as CSV without and with quotes, and as JSON lines."""
+    names = ("time", "user", "address", "page", "status", "bytes")
+    chance = random.Random(SEED)
+    with open(os.path.join(folder, "table.csv"), "w", encoding="ascii") as plain, \
+            open(os.path.join(folder, "quoted.csv"), "w", encoding="ascii") as quoted, \
+            open(os.path.join(folder, "records.jsonl"), "w", encoding="ascii") as records:
+        plain.write(",".join(names) + "\n")
+        quoted.write(",".join(f'"{name}"' for name in names) + "\n")
+        for _ in range(n):
+            fields = row(chance)
+            plain.write(",".join(fields) + "\n")
+            quoted.write(",".join(f'"{field}"' for field in fields) + "\n")
+            records.write('{"time":"%s","user":{"id":"%s","address":"%s"},"page":"%s","status":%s,'
+                          '"bytes":%s}\n' % fields)
+
+
 ENOUGH = 60  # seconds after which a command is not repeated
 # Without such limits ripgrep refuses so many patterns. With them it takes 27 KB and more for each,
 # so its memory is limited as well.
@@ -102,10 +127,31 @@ def commands(n):
         ("distinct", "mawk, count", "mawk",
          "mawk '!s[$0]++ { n++ } END { print n + 0 }' lines", ""),
         ("distinct --by", "tamis distinct --by", "tamis", "tamis distinct --by 3 -t / lines", "by"),
+        *tables(),
+        ("diff", "tamis diff", "tamis", "tamis diff -c lines patterns; true", ""),
+        ("diff", "sort -u, comm", "sort", "sort -u lines > a; sort -u patterns > b; comm a b | wc "
+                                          "-l; rm a b", ""),
         ("distinct --by", "sort -u | cut | uniq -c | sort -rn", "sort",
          "sort -u lines | cut -d / -f 3 | uniq -c | sort -k 1,1nr -k 2 | "
          "sed 's/^ *//;s/ /\\t/'", "by"),
     ]
+
+
+def tables():
+    """Distinct users in tables, on one core. jq prints the users, and sort counts them."""
+    out = []
+    for job, file, ours, mlr in (("csv", "table.csv", "--csv --header --field user", "--icsv"),
+                                 ("quoted", "quoted.csv", "--csv --header --field user", "--icsv"),
+                                 ("jsonl", "records.jsonl", "--jsonl --field user.id", "--ijsonl")):
+        field = "user.id" if job == "jsonl" else "user"
+        flatten = "flatten then " if job == "jsonl" else ""
+        out.append((job, f"tamis distinct, {file}", "tamis",
+                    f"tamis distinct --threads 1 {ours} {file}", ""))
+        out.append((job, f"mlr count-distinct, {file}", "mlr",
+                    f"mlr {mlr} --ojson {flatten}count-distinct -n -f {field} {file}", ""))
+    out.append(("jsonl", "jq | sort -u | wc -l", "jq",
+                "jq -r .user.id records.jsonl | sort -u | wc -l", ""))
+    return out
 
 
 def measure(command, limit, folder, environment):
@@ -185,6 +231,12 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def table_sizes(context):
+    """"table.csv 151 MB, ..." """
+    return ", ".join(f"{name} {size / 1e6:.0f} MB"
+                     for name, size in context.get("table_bytes", {}).items())
+
+
 class Report:
     def __init__(self, rows, context):
         self.rows, self.context = {r["name"]: r for r in rows}, context
@@ -220,6 +272,13 @@ class Report:
                   for f in ("seconds", "cpu_seconds")]
         out.append(("check on one core: MB/s", 500, *speeds))
         count = self.rows.get("tamis distinct")
+        for what, target, file in (("CSV without quotes", 700, "table.csv"),
+                                   ("JSON lines", 300, "records.jsonl")):
+            one = self.rows.get(f"tamis distinct, {file}")
+            size = self.context.get("table_bytes", {}).get(file)
+            out.append((f"{what} on one core: MB/s", target,
+                        *(size / one[f] / 1e6 if one and size else None
+                          for f in ("seconds", "cpu_seconds"))))
         out.append(("distinct: times below 6 MB of memory", 1,
                     6e6 / count["peak_bytes"] if count else None, None))
         return out
@@ -242,6 +301,7 @@ class Report:
                f"| system | {c['system']} |",
                f"| lines | {c['lines']:,} URLs, {c['line_bytes'] / c['lines']:.1f} bytes each, "
                "half of them repeated |",
+               f"| tables | {c['lines'] // 5:,} rows of 6 columns; {table_sizes(c)} |",
                f"| patterns | {c['patterns']:,}, half of them among the lines; a tenth of the "
                "lines are found |",
                "| locale | C |",
@@ -259,7 +319,10 @@ class Report:
                   "check": "Lines that may be in the filter",
                   "top": "The most frequent lines",
                   "distinct": "The number of distinct lines",
-                  "distinct --by": "The number of distinct lines of each host"}
+                  "distinct --by": "The number of distinct lines of each host",
+                  "csv": "Distinct users in CSV", "quoted": "The same, with quotes",
+                  "jsonl": "The same, as JSON lines",
+                  "diff": "How two sets of lines differ"}
         for job in jobs:
             rows = [r for r in self.rows.values() if r["job"] == job]
             best = rows[0]
@@ -323,6 +386,7 @@ def main():
     options = parser.parse_args()
     if options.make:
         make_data(options.make, options.lines)
+        make_tables(options.make, options.lines // 5)
         return
     if not options.report:
         run(options)
@@ -351,10 +415,13 @@ def run(options):
                         str(options.lines),
                         "--tamis", "-", "--out", "-"], check=True)
         size = os.path.getsize(os.path.join(folder, "lines"))
+        tables_of = {name: os.path.getsize(os.path.join(folder, name))
+                     for name in ("table.csv", "quoted.csv", "records.jsonl")}
         rows, missing, failed = run_all(options, folder, environment)
     context = {"processor": processor(), "cores": len(os.sched_getaffinity(0)),
                "lines": options.lines,
                "system": f"{platform.system()} {platform.release()}", "line_bytes": size,
+               "table_bytes": tables_of,
                "patterns": options.lines // 10, "repeat": options.repeat, "seed": SEED,
                "limit": options.limit,
                "missing": missing, "failed": failed, "load": load, "load_after": os.getloadavg()[0]}

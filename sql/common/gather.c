@@ -160,10 +160,9 @@ tamis_status sql_open(tamis_bytes image, uint64_t most, const tamis_memory *memo
 
 /* --- Keys that are kept as they are ----------------------------------------------------------- */
 
-/* Makes room for one more; false: no memory. */
-static bool make_room(struct gather *g, size_t more)
+/* Makes room for so many more bytes; false: no memory. */
+static bool make_more_room(struct gather *g, size_t more)
 {
-    if (g->room - g->used >= more) return true;
     size_t room = g->room != 0 ? g->room : FIRST_PENDING;
     while (room - g->used < more) room *= 2;
     if (room > g->limit && g->used + more <= g->limit) room = g->limit;
@@ -176,7 +175,12 @@ static bool make_room(struct gather *g, size_t more)
     return true;
 }
 
-static void put_pending(struct gather *g, tamis_bytes key, int64_t weight)
+static inline bool make_room(struct gather *g, size_t more)
+{
+    return g->room - g->used >= more || make_more_room(g, more);
+}
+
+static inline void put_pending(struct gather *g, tamis_bytes key, int64_t weight)
 {
     const uint32_t length = (uint32_t)key.len;
     char *at = g->pending + g->used;

@@ -85,23 +85,22 @@ static bool has_constants(FunctionCallInfo fcinfo, int from)
     return true;
 }
 
-/* The arguments from this one on are parameters. */
-static const struct call *call_of(FunctionCallInfo fcinfo, int parameters)
+static const struct call *new_call(FunctionCallInfo fcinfo, int parameters)
 {
-    struct call *kept = fcinfo->flinfo->fn_extra;
-    if (kept == NULL) {
-        const struct call c = {pg_class_of(fcinfo, 1), has_constants(fcinfo, parameters)};
-        kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *kept);
-        *kept = c;
-        fcinfo->flinfo->fn_extra = kept;
-    }
+    const struct call c = {pg_class_of(fcinfo, 1), has_constants(fcinfo, parameters)};
+    struct call *kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *kept);
+    *kept = c;
+    fcinfo->flinfo->fn_extra = kept;
     return kept;
 }
 
-/* Whether the state has been begun with these parameters, so that no plan has to be made. */
-static bool is_begun(FunctionCallInfo fcinfo, int parameters)
+/* Whether the state has been begun with these parameters, so that no plan has to be made. The
+ * arguments from this one on are parameters. */
+static inline bool is_begun(FunctionCallInfo fcinfo, int parameters)
 {
-    return call_of(fcinfo, parameters)->constant && !PG_ARGISNULL(0);
+    const struct call *call = fcinfo->flinfo->fn_extra;
+    if (unlikely(call == NULL)) call = new_call(fcinfo, parameters);
+    return call->constant && !PG_ARGISNULL(0);
 }
 
 /* Begins a state, or makes sure that it has this plan. */
@@ -121,7 +120,7 @@ static void begin(FunctionCallInfo fcinfo, const tamis_plan *plan)
 }
 
 /* Adds the value of this row, unless it is NULL, to the state that has been begun. */
-static Datum step(FunctionCallInfo fcinfo, int64_t weight)
+static inline Datum step(FunctionCallInfo fcinfo, int64_t weight)
 {
     const struct call *call = fcinfo->flinfo->fn_extra;
     struct state *s = (struct state *)PG_GETARG_POINTER(0);

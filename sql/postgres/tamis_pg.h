@@ -67,7 +67,20 @@ enum { PG_VALUE_ROOM = 48 }; /* for the text of a UUID or a time */
 
 /* The value of an argument that is not NULL. It points to memory of the argument, of the current
  * context, or to room. */
-void pg_value(enum pg_class c, Datum d, char room[PG_VALUE_ROOM], struct sql_value *out);
+void pg_other_value(enum pg_class c, Datum d, char room[PG_VALUE_ROOM], struct sql_value *out);
+static inline void pg_value(enum pg_class c, Datum d, char room[PG_VALUE_ROOM],
+                            struct sql_value *out)
+{
+    out->type = SQL_INTEGER;
+    if (likely(c == PG_INT8))
+        out->integer = DatumGetInt64(d);
+    else if (c == PG_INT4)
+        out->integer = DatumGetInt32(d);
+    else if (c == PG_INT2)
+        out->integer = DatumGetInt16(d);
+    else
+        pg_other_value(c, d, room, out);
+}
 
 /* The kind of this name. Raises an error if there is none. */
 uint32_t pg_kind(const text *name);

@@ -177,18 +177,10 @@ static tamis_bytes uuid_value(const pg_uuid_t *uuid, char *room)
     return (tamis_bytes){room, (size_t)(to - room)};
 }
 
-void pg_value(enum pg_class c, Datum d, char room[PG_VALUE_ROOM], struct sql_value *out)
+void pg_other_value(enum pg_class c, Datum d, char room[PG_VALUE_ROOM], struct sql_value *out)
 {
     out->type = SQL_TEXT;
     switch (c) {
-    case PG_INT2:
-    case PG_INT4:
-    case PG_INT8:
-        out->type = SQL_INTEGER;
-        out->integer = c == PG_INT8   ? DatumGetInt64(d)
-                       : c == PG_INT4 ? DatumGetInt32(d)
-                                      : DatumGetInt16(d);
-        return;
     case PG_NUMERIC: numeric_value(d, out); return;
     case PG_UUID: out->bytes = uuid_value(DatumGetUUIDP(d), room); return;
     case PG_DATE: out->bytes = date_value(DatumGetDateADT(d), room); return;
