@@ -277,7 +277,7 @@ class Report:
             one = self.rows.get(f"tamis distinct, {file}")
             size = self.context.get("table_bytes", {}).get(file)
             out.append((f"{what} on one core: MB/s", target,
-                        *(size / one[f] / 1e6 if one and size else None
+                        *(size / one[f] / 1e6 if one and size and one[f] > 0 else None
                           for f in ("seconds", "cpu_seconds"))))
         out.append(("distinct: times below 6 MB of memory", 1,
                     6e6 / count["peak_bytes"] if count else None, None))

@@ -2,9 +2,11 @@
  * differences and of the intersection. For two files of lines, it prints the lines themselves
  * (diff_lines.c). */
 #include "diff.h"
+
 #include "../filters/filter.h"
 #include "../frame/commands.h"
 #include "../frame/json.h"
+#include "../frame/mistakes.h"
 #include "../frame/options.h"
 #include "../frame/output.h"
 #include "../input/fields.h"
@@ -120,24 +122,10 @@ static int diff_filters(const struct args *a, const struct operand operands[2])
 
 /* --- A filter and lines ----------------------------------------------------------------------- */
 
-/* A path as a word of the shell. */
+/* A path as a word of the shell, if it can be one. */
 static const char *as_word(const char *path, char *room, size_t size)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./-+,:=@%";
-    size_t n = 0;
-    if (*path != '\0' && path[strspn(path, plain)] == '\0') return path;
-    room[n++] = '\'';
-    for (const char *p = path; *p != '\0'; p++) {
-        const char *piece = *p == '\'' ? "'\\''" : NULL;
-        const size_t length = piece != NULL ? strlen(piece) : 1;
-        if (n + length + 2 > size) return path; /* too long to be pasted */
-        memcpy(room + n, piece != NULL ? piece : p, length);
-        n += length;
-    }
-    room[n++] = '\'';
-    room[n] = '\0';
-    return room;
+    return quote_word(path, room, size) ? room : path;
 }
 
 /* Names the command that compares a filter with lines. Returns EXIT_ERROR. */

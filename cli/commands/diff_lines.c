@@ -316,7 +316,7 @@ static bool open_sides(struct diff *d, const struct operand operands[2])
         struct side *s = &d->sides[i];
         s->operand = &operands[i];
         s->how = d->args->lines;
-        s->how.raw = s->how.raw || operands[i].copy >= 0; /* a copy is unpacked */
+        if (operands[i].copy >= 0) s->how.unpacked = operands[i].name;
         s->verdicts = -1;
         if (stat(operands[i].path, &s->st) != 0) {
             complain(operands[i].name, "cannot read: %s", strerror(errno));

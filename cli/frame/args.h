@@ -39,7 +39,8 @@ struct line_args {
     bool csv, tsv, jsonl, header;
     bool strict; /* a line that cannot be read is an error */
     struct column field, weight_field, list_field, group_field;
-    int delimiter; /* a byte, or BLANKS (input/fields.h) */
+    int delimiter;        /* a byte, or BLANKS (input/fields.h) */
+    const char *unpacked; /* the only file is a copy, unpacked, of what has this name */
 };
 
 /* What the work may take. */

@@ -109,9 +109,10 @@ static bool open_next(struct lines *l)
 {
     while (l->next_path < l->n_paths) {
         const char *path = l->paths[l->next_path++];
-        const bool is_stdin = strcmp(path, "-") == 0;
         const bool spent = input_is_spent(path);
-        l->path = is_stdin ? "standard input" : path;
+        l->path = l->how->unpacked != NULL ? l->how->unpacked
+                  : strcmp(path, "-") == 0 ? "standard input"
+                                           : path;
         l->in = spent ? NULL : input_open(path, l->raw);
         l->fresh = true;
         if (l->in != NULL) return true;
@@ -165,13 +166,13 @@ static bool drop_mark(struct lines *l, struct portion *s, bool ended)
 {
     static const char utf8[] = "\xef\xbb\xbf";
     const size_t n = s->size < 3 ? s->size : 3;
-    if (!l->raw && !l->how->nul && memcmp(s->text, utf8, n) == 0) {
+    if (!l->how->raw && !l->how->nul && memcmp(s->text, utf8, n) == 0) {
         if (n < 3 && !ended) return false;
         if (n == 3) drop_first(s, 3);
     }
     l->fresh = false;
     /* Its digits, blanks and Latin letters have a byte that is zero. */
-    if (!l->raw && s->size >= 4 && memchr(s->text, 0, s->size < 64 ? s->size : 64) != NULL &&
+    if (!l->how->raw && s->size >= 4 && memchr(s->text, 0, s->size < 64 ? s->size : 64) != NULL &&
         (memcmp(s->text, "\xff\xfe", 2) == 0 || memcmp(s->text, "\xfe\xff", 2) == 0))
         l->utf16 = l->utf16 != NULL ? l->utf16 : l->path;
     if (l->utf16 != NULL && l->form.format != LINES) l->failed = true;
@@ -320,7 +321,7 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
     if (l == NULL) return NULL;
     l->paths = n > 0 ? paths : stdin_only;
     l->n_paths = n > 0 ? n : 1;
-    l->raw = how->raw;
+    l->raw = how->raw || how->unpacked != NULL;
     l->how = how;
     form_of(how, &l->form);
     l->columns =

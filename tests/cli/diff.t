@@ -330,3 +330,13 @@ tamis: diff: counts is a sketch of how often lines occurred, but a has lines; to
 [2]
 $ tamis diff --raw -q blocked.1 a
 [1]
+
+# Standard input is read as a file is: without the mark of Windows, and with the same messages.
+$ printf '\357\273\277a\nb\n' > marked; printf 'a\nb\n' > bare; tamis diff marked bare > both; cat marked | tamis diff - bare | cmp - both
+$ printf 'x\r\n' | tamis diff -c - bare
+tamis: standard input: line 1 ends with a carriage return, which is part of its key: --crlf removes it
+1	2	0
+[1]
+$ printf 'a,"b\n' | tamis diff -c --csv --field 1 --strict-input - bare
+tamis: standard input: line 1, column 3: the quote that begins here is never closed
+[2]

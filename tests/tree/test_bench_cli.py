@@ -21,7 +21,8 @@ with tempfile.TemporaryDirectory() as folder:
 names = {r["name"] for r in told["rows"]}
 assert {"tamis uniq", "mawk '!s[$0]++'", "sort -u", "tamis check -f", "grep -Fxf",
         "tamis check --confirm", "tamis distinct", "sort -u | wc -l",
-        "tamis distinct --by"} <= names, names
+        "tamis distinct --by", "tamis distinct, table.csv", "tamis distinct, quoted.csv",
+        "tamis distinct, records.jsonl", "tamis diff", "sort -u, comm"} <= names, names
 for r in told["rows"]:
     assert 0 < r["min_seconds"] <= r["seconds"] and r["cpu_seconds"] >= 0 \
         and r["peak_bytes"] > 100000, r
