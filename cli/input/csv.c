@@ -1,6 +1,6 @@
-/* Why not libcsv: it calls a function for every field and copies all of them, at about 150 MB/s,
- * and has no way to begin in the middle of a file, which threads need. memchr finds the few bytes
- * that matter at the speed of memory. */
+/* Why not libcsv: it looks at one byte at a time, calls a function for every field, copies all of
+ * them, and cannot begin in the middle of a file, which threads need. Here memchr finds the few
+ * bytes that matter. */
 #include "csv.h"
 
 #include <string.h>

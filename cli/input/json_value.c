@@ -1,5 +1,5 @@
-/* Why not yajl or jansson: they build or announce every value of a text, at 100 to 250 MB/s; here
- * one value of a line is wanted, and the others are only checked. */
+/* Why not yajl, json-c or jansson: they announce or build every value of a text, with memory of its
+ * own. Here one value of a line is wanted, where it is, and the others are only checked. */
 #include "json_value.h"
 
 #include <string.h>

@@ -89,6 +89,9 @@ $ printf '5" disk,x\n' | tamis uniq --csv --field 1
 $ printf '"a,b\n' | tamis uniq --csv --header --field a
 tamis: standard input: the header is not CSV: the quote that begins here is never closed
 [2]
+$ (echo 'a,1'; echo 'b,"2'; seq 1500000 | sed 's/.*/k&,&/') > huge.csv; tamis uniq --total --exact-until 100M --csv --field 1 huge.csv
+tamis: huge.csv: line 2, column 3: the quote that begins here is never closed; skipped 1 record that is not CSV
+1500001
 
 # Windows: line ends, and the mark before UTF-8.
 $ printf '\357\273\277ann\r\nbob\r\n' > windows.txt; tamis build -o w.tamis windows.txt; echo ann | tamis check w.tamis
