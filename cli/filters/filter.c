@@ -374,22 +374,26 @@ int save_filter(tamis *t, const char *path, bool replace)
 int save_over_locked(tamis *t, const char *path)
 {
     const tamis_save_options o = save_options(false, 0);
-    char real[PATH_MAX], beside[PATH_MAX + 24];
+    char real[PATH_MAX], beside[PATH_MAX + 40];
     struct stat st;
     tamis_error why;
     struct saving saving;
     if (realpath(path, real) == NULL || stat(real, &st) != 0)
         return complain(path, "unchanged: %s", strerror(errno));
-    snprintf(beside, sizeof beside, "%s.%ld", real, (long)getpid());
+    const size_t folder = (size_t)(strrchr(real, '/') + 1 - real);
+    snprintf(beside, sizeof beside, "%.*s.tamis-grow-%ld.tmp", (int)folder, real, (long)getpid());
     begin_saving(&saving, path);
     const tamis_status s = tamis_save(t, beside, &o, &why);
-    const bool good = s == TAMIS_OK && chmod(beside, st.st_mode & 07777) == 0 &&
-                      rename(beside, real) == 0 && sync_folder_of(real);
+    const bool good =
+        s == TAMIS_OK && chmod(beside, st.st_mode & 07777) == 0 && rename(beside, real) == 0;
     const int os = errno;
     if (s == TAMIS_OK && !good) unlink(beside);
+    const bool lasts = good && sync_folder_of(real);
+    const int sync_os = errno;
     end_saving(&saving, path, good);
-    if (good) return EXIT_FOUND;
-    return complain(path, "unchanged: %s", s != TAMIS_OK ? why.text : strerror(os));
+    if (!good) return complain(path, "unchanged: %s", s != TAMIS_OK ? why.text : strerror(os));
+    if (lasts) return EXIT_FOUND;
+    return complain(path, "saved, but it may not survive a power failure: %s", strerror(sync_os));
 }
 
 bool write_all(int fd, const void *bytes, size_t n)

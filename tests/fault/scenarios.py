@@ -423,6 +423,8 @@ PLAIN = {
     "build --to dcso": ([[*BUILD, "-o", "f", "b"]],
                         ["build", "-qfo", "f", "--to", "dcso", "--items", ITEMS, "a"], "f"),
     "add": ([[*BUILD, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f"),
+    "add --grow": ([["build", "--items", "20", "--overfill", "-qo", "f", "a"]],
+                   ["add", "-q", "--grow", "--from", "a", "f", "b"], "f"),
     "remove": ([[*BUILD, "--kind", "cuckoo", "-o", "f", "a"]], ["remove", "-q", "f", "some"], "f"),
     "rotate": ([[*BUILD, "--kind", "window", "-o", "f", "a"]], ["rotate", "f"], "f"),
     "rotate --to": ([[*BUILD, "--kind", "window", "-o", "f", "a"], ["rotate", "--to", "3", "f"]],

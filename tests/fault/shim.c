@@ -495,6 +495,7 @@ CALL(int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *to), (w
 CALL(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), -1, -1)
 CALL(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1, -1)
 CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), fd, -1)
+CALL(int, chmod, (const char *path, mode_t mode), (path, mode), -1, -1)
 CALL(int, flock, (int fd, int op), (fd, op), fd, -1)
 CALL(int, ftruncate, (int fd, off_t n), (fd, n), fd, -1)
 CALL(int, ftruncate64, (int fd, off64_t n), (fd, n), fd, -1)

@@ -31,11 +31,12 @@ SPARED = {
     r"(__)?v?f?printf(_chk)?|fputs|fputc|putc|puts|putchar":
         "its stream remembers that it failed, as it does for fwrite and fflush, which are struck",
     r"feof|ferror|clearerr|fileno|dirfd|setvbuf|__errno_location|free": "cannot fail",
-    r"getenv|secure_getenv|geteuid|getpid|time|clock_gettime|sysconf|isatty|ioctl":
+    r"getenv|secure_getenv|geteuid|getpid|t?c?getpgrp|time|clock_gettime|sysconf|isatty|ioctl":
         "only asks, for a default or how to show something",
     r"sig(action|addset|delset|emptyset|fillset|nal|timedwait)|raise|pthread_sigmask":
         "fails only when called wrongly",
     r"pthread_(mutex|cond|once)(_\w+)?|pthread_join": "fails only when called wrongly",
+    r"pipe": "only for progress, which is not shown without it",
     r"sched_yield": "never fails",
     r"open_memstream": "needs memory only, which is struck: glibc's own allocations are counted, "
                        "too",

@@ -61,9 +61,10 @@ static char *feed_word(struct feed *f)
 static size_t size_of_type(enum type t)
 {
     static const size_t sizes[] = {
-        [FLAG] = sizeof(bool),      [TEXT] = sizeof(char *),   [TEXTS] = sizeof(struct texts),
-        [COUNT] = sizeof(uint64_t), [SEED] = sizeof(uint64_t), [RATE] = sizeof(double),
-        [SECONDS] = sizeof(double), [DELIMITER] = sizeof(int), [POSITIVE] = sizeof(double)};
+        [FLAG] = sizeof(bool),      [TEXT] = sizeof(char *),         [TEXTS] = sizeof(struct texts),
+        [COUNT] = sizeof(uint64_t), [SEED] = sizeof(uint64_t),       [RATE] = sizeof(double),
+        [SECONDS] = sizeof(double), [DELIMITER] = sizeof(int),       [POSITIVE] = sizeof(double),
+        [SHARE] = sizeof(double),   [COLUMN] = sizeof(struct column)};
     return sizes[t];
 }
 
@@ -106,7 +107,7 @@ static void check_args(const struct args *a, char *const *words, int n)
         must(zero || takes_offset(a->command, o->offset), "no trace of what it does not take");
         if (zero) continue;
         double real = 0;
-        if (o->type == RATE || o->type == SECONDS || o->type == POSITIVE) {
+        if (o->type == RATE || o->type == SECONDS || o->type == POSITIVE || o->type == SHARE) {
             memcpy(&real, field, sizeof real);
             must(real > 0 && isfinite(real), "a number above 0, and finite");
             must(o->type != RATE || real < 1, "a rate below 1");
