@@ -68,8 +68,7 @@ def test_check():
                 (words, there, here)
             assert here.returncode == (0 if words == ("-q",) else 2) and (b"\n" in here.stdout) \
                 == (words != ("-q",))
-            # -q need not come to it. What may have been meant is not guessed for a server, whose
-            # address may have a password.
+            # -q need not come to it, and no guess is printed with the address of a server.
             assert words == ("-q",) or there.stderr == here.stderr.split(b"\n")[0] + b"\n"
     # Four shards for each master, and every item in one of them.
     assert [len(keys) for keys in CLUSTER.shards("set").values()] == [4, 4, 4]
