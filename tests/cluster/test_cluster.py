@@ -57,7 +57,7 @@ def test_check():
     assert tamis("check", "--field", 2, url, given=f"1\t{KEYS[5]}\n2\tno such\n3\t{KEYS[6]}\n") \
         == f"1\t{KEYS[5]}\n3\t{KEYS[6]}\n"
     assert tamis("check", url, given="", status=1) == ""
-    # What cannot be read is an error; the other files are asked, as of a filter in a file.
+    # What cannot be read is an error; the others are asked, as of a file. No guess has an address.
     tamis("build", "-o", ROOM / "local.tamis", file("keys", KEYS))
     for words in (("-c",), (), ("-q",)):
         for given in ((ROOM / "none", file("one", KEYS[:9])),
@@ -68,7 +68,6 @@ def test_check():
                 (words, there, here)
             assert here.returncode == (0 if words == ("-q",) else 2) and (b"\n" in here.stdout) \
                 == (words != ("-q",))
-            # -q need not come to it, and no guess is printed with the address of a server.
             assert words == ("-q",) or there.stderr == here.stderr.split(b"\n")[0] + b"\n"
     # Four shards for each master, and every item in one of them.
     assert [len(keys) for keys in CLUSTER.shards("set").values()] == [4, 4, 4]
