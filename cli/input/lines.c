@@ -179,12 +179,13 @@ static bool drop_mark(struct lines *l, struct portion *s, bool ended)
     return true;
 }
 
-/* The end of the last whole record in the slot, of which the last `got` bytes are new. */
+/* The end of the last whole record in the slot, of which the last `got` bytes, or all, are new. */
 static size_t whole_records(const struct lines *l, const struct portion *s, size_t got, bool ended)
 {
     const char *const stop = s->text + s->size, *open;
     if (l->form.format != CSV) {
-        const char *last = memrchr(stop - got, l->form.end, got);
+        const size_t fresh = got < s->size ? got : s->size; /* a mark may have been dropped */
+        const char *last = memrchr(stop - fresh, l->form.end, fresh);
         return ended ? s->size : last == NULL ? 0 : (size_t)(last - s->text) + 1;
     }
     const char *end = csv_last_end(s->text, stop, (char)l->form.delimiter, ended, &open);
