@@ -1,6 +1,6 @@
 /* A filter does not keep its lines, so it cannot be made bigger by itself: it is built again from
- * the list. Members must not get lost by a list that is too short, or is another one. Their number
- * is compared, which is all that a filter can tell. */
+ * the list. Members get lost if the list lacks them. A list that is clearly too short is refused,
+ * by the estimated numbers; a few missing lines cannot be noticed, which the help says. */
 #include "grow.h"
 
 #include "../filters/filter.h"

@@ -117,7 +117,8 @@ const struct own_option own_options[] = {
     {"add",
      {0, "from", "FILE", TEXTS, FILTER, AT(plan.list),
       "with --grow: all lines that the filter has. They have the same format as the new ones. If "
-      "there are fewer than the filter has, nothing changes. May be repeated"}},
+      "there are clearly fewer than the filter has, nothing changes; a few that are missing "
+      "cannot be noticed, and are lost. May be repeated"}},
     {"guard build",
      {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
       "a list of good URLs, which are never reported as bad. May be repeated"}},
