@@ -27,41 +27,35 @@
 #define FOR_EACH_THREAD (32 * MIB) /* for the seal: see tamis_seal */
 #define LEAST_MEMORY (64 * MIB)
 
-static bool spool_hashes(struct spool *s, const struct block *b)
+static tamis_status spool_hashes(void *ctx, tamis_hash *hashes, size_t n)
 {
-    if (b->n == 0) return true;
-    if (s->room - s->n < b->n) {
-        const size_t room = s->room * 2 + b->n;
+    struct spool *s = ctx;
+    if (n == 0) return TAMIS_OK;
+    if (s->room - s->n < n) {
+        const size_t room = s->room * 2 + n;
         tamis_hash *bigger =
             room <= SIZE_MAX / sizeof *bigger ? realloc(s->hashes, room * sizeof *bigger) : NULL;
-        if (bigger == NULL) return false;
+        if (bigger == NULL) return TAMIS_ENOMEM;
         s->hashes = bigger;
         s->room = room;
     }
-    memcpy(s->hashes + s->n, b->hashes, b->n * sizeof *b->hashes);
-    s->n += b->n;
-    return true;
+    memcpy(s->hashes + s->n, hashes, n * sizeof *hashes);
+    s->n += n;
+    return TAMIS_OK;
 }
 
-/* What happens to the lines: their hashes are kept in the spool, or they are added to `t` or
- * excluded from it. */
-struct use {
-    const char *verb;
-    struct spool *spool;
-    tamis *t;
-    bool never;
-};
-
-static tamis_status use_block(const struct use *u, const struct block *b)
+static tamis_status add_them(void *t, tamis_hash *hashes, size_t n)
 {
-    if (u->spool != NULL) return spool_hashes(u->spool, b) ? TAMIS_OK : TAMIS_ENOMEM;
-    if (u->never) return tamis_exclude_hashes(u->t, b->hashes, b->n, NULL);
-    return tamis_add_hashes(u->t, b->hashes, b->n, NULL, NULL);
+    return tamis_add_hashes(t, hashes, n, NULL, NULL);
 }
 
-/* Hashes the lines with `hasher`. False after a message. */
-static bool read_lines(const struct args *a, char **paths, int n, const tamis *hasher,
-                       const struct use *u)
+static tamis_status exclude_them(void *t, tamis_hash *hashes, size_t n)
+{
+    return tamis_exclude_hashes(t, hashes, n, NULL);
+}
+
+bool read_hashes(const struct args *a, char **paths, int n, const tamis *hasher, const char *verb,
+                 use_hashes *use, void *ctx)
 {
     struct lines *in = lines_open(&a->lines, paths, n, hasher, threads_from(&a->work));
     struct progress bar;
@@ -72,9 +66,9 @@ static bool read_lines(const struct args *a, char **paths, int n, const tamis *h
         complain(NULL, "not enough memory");
         return false;
     }
-    progress_start(&bar, u->verb, lines_total_bytes(paths, n));
+    progress_start(&bar, verb, lines_total_bytes(paths, n));
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        s = use_block(u, b);
+        s = use(ctx, b->hashes, b->n);
         if (s == TAMIS_EIO) os = errno;
         progress_update(&bar, b->n, b->input_bytes);
     }
@@ -92,14 +86,7 @@ static bool read_lines(const struct args *a, char **paths, int n, const tamis *h
 bool spool_lines(const struct args *a, char **paths, int n, const tamis *hasher, const char *verb,
                  struct spool *out)
 {
-    const struct use u = {verb, out, NULL, false};
-    return read_lines(a, paths, n, hasher, &u);
-}
-
-bool feed_lines(const struct args *a, char **paths, int n, tamis *t, const char *verb)
-{
-    const struct use u = {verb, NULL, t, false};
-    return read_lines(a, paths, n, t, &u);
+    return read_hashes(a, paths, n, hasher, verb, spool_hashes, out);
 }
 
 /* The file that a message names: until the filter is saved, only the temporary file is written. */
@@ -296,10 +283,9 @@ static bool fill_filter(const struct args *a, tamis *t, const struct spool *spoo
             return false;
         }
     } else if (read) {
-        if (!feed_lines(a, a->words, a->n_words, t, "building")) return false;
+        if (!read_hashes(a, a->words, a->n_words, t, "building", add_them, t)) return false;
     }
-    const struct use u = {"excluding", NULL, t, true};
-    return never.n == 0 || read_lines(a, never.text, never.n, t, &u);
+    return never.n == 0 || read_hashes(a, never.text, never.n, t, "excluding", exclude_them, t);
 }
 
 /* --headroom: more room than for the lines that were counted. */

@@ -1,6 +1,16 @@
 /* A filter does not keep its lines, so it cannot be made bigger by itself: it is built again from
- * the list. Members get lost if the list lacks them. A list that is clearly too short is refused,
- * by the estimated numbers; a few missing lines cannot be noticed, which the help says. */
+ * the list. The old filter decides which lines of the list are members, so that lines which were
+ * removed, or which it never had, are left out. It also shows whether the list lacks a member:
+ *
+ *   - A trial of the old shape gets the members of the list. All its bits are set in the old filter
+ *     as well. If the old one has more, the list lacks a line.
+ *   - From a trial of a cuckoo filter, a copy of the old one, the members of the list are removed.
+ *     If a fingerprint remains, the list lacks a line.
+ *   - A sealed filter records the number of its lines. If the list has fewer, it lacks a line.
+ *
+ * A line is missed only if its bits, or its fingerprint, are those of others: with the probability
+ * of a false positive. For a sealed filter, a false positive among other lines of the list can
+ * stand for a missing line. */
 #include "grow.h"
 
 #include "../filters/filter.h"
@@ -11,7 +21,18 @@
 #include "../input/lines.h"
 #include "build.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* The state while the list is read. */
+struct rebuilding {
+    const tamis *old;
+    bool removes; /* the lines are removed from the trial, not added to it */
+    tamis *trial; /* the proof that no line is missing */
+    tamis *t;     /* the new filter */
+    uint8_t *bits;
+    size_t room;
+};
 
 static bool can_rebuild(uint32_t kind)
 {
@@ -54,68 +75,143 @@ static tamis_plan plan_like(const tamis_facts *f, uint64_t lines)
     return p;
 }
 
-/* Whether the list may be the one of the old filter; otherwise a message says why not. */
-static bool check_list(const struct args *a, const tamis_facts *old, const tamis *t, uint64_t lines)
+/* Moves those of n hashes to the front that the filter may contain, and returns their number. */
+static size_t keep_members(const tamis *t, tamis_hash *hashes, size_t n, uint8_t *bits)
 {
-    tamis_facts f = {.struct_size = sizeof f};
-    const bool known = !is_sealed_kind(old->kind) && tamis_info(t, &f) == TAMIS_OK;
-    const double listed = known ? f.items_high : (double)lines;
-    if (listed >= old->items_low) return true;
-    complain(a->plan.list.text[0],
-             "--from has about %s distinct lines, but the filter has about %s: it is not the whole "
-             "list",
-             grouped_real(known ? f.items_estimate : (double)lines),
-             grouped_real(old->items_estimate));
+    const size_t members = tamis_may_contain_hashes(t, hashes, n, bits);
+    for (size_t i = 0, to = 0; i < n && members < n; i++)
+        if (bits[i / 8] >> i % 8 & 1) hashes[to++] = hashes[i];
+    return members;
+}
+
+/* Each copy of a repeated line has a fingerprint in a cuckoo filter. */
+static tamis_status remove_all_copies(tamis *t, tamis_hash *hashes, size_t n, uint8_t *bits)
+{
+    tamis_status s = TAMIS_OK;
+    while (s == TAMIS_OK && n > 0) {
+        s = tamis_remove_hashes(t, hashes, n, NULL, NULL);
+        n = keep_members(t, hashes, n, bits);
+    }
+    return s;
+}
+
+static tamis_status use_members(void *ctx, tamis_hash *hashes, size_t n)
+{
+    struct rebuilding *r = ctx;
+    if (n > r->room) {
+        free(r->bits);
+        r->bits = malloc(n / 8 + 1);
+        r->room = r->bits != NULL ? n : 0;
+        if (r->bits == NULL) return TAMIS_ENOMEM;
+    }
+    n = keep_members(r->old, hashes, n, r->bits);
+    tamis_status s = tamis_add_hashes(r->t, hashes, n, NULL, NULL);
+    if (s == TAMIS_OK)
+        s = r->removes ? remove_all_copies(r->trial, hashes, n, r->bits)
+                       : tamis_add_hashes(r->trial, hashes, n, NULL, NULL);
+    return s;
+}
+
+/* False after a message. */
+static bool make_filters(const struct args *a, const tamis_facts *old, const tamis_plan *plan,
+                         uint64_t lines, struct rebuilding *r, const char *path)
+{
+    const tamis_options o = {
+        .struct_size = sizeof o, .key = a->key.bytes, .threads = threads_from(&a->work)};
+    tamis_error why;
+    tamis_plan trial = plan_like(old, lines);
+    tamis_status s = tamis_create(plan, &o, &r->t, &why);
+    if (s == TAMIS_OK)
+        s = old->sealed ? tamis_create(&trial, &o, &r->trial, &why)
+                        : tamis_copy(r->old, &r->trial, &why);
+    if (s != TAMIS_OK) {
+        complain(path, "unchanged: %s", why.text);
+        return false;
+    }
+    if (old->sealed || r->removes || (s = tamis_clear(r->trial)) == TAMIS_OK) return true;
+    complain(path, "unchanged: %s", tamis_status_message(s));
     return false;
 }
 
-static int rebuild(const struct args *a, const tamis_facts *old, const struct spool *spool,
-                   const char *path)
+/* Whether the list has all members of the old filter; otherwise a message says what it lacks. */
+static bool check_list(const struct args *a, const tamis_facts *old, struct rebuilding *r)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    const char *list = a->plan.list.text[0];
+    if ((old->sealed && tamis_seal(r->trial, &why) != TAMIS_OK) ||
+        tamis_info(r->trial, &f) != TAMIS_OK) {
+        complain(list, "not enough memory to compare it with the filter");
+        return false;
+    }
+    if (r->removes ? f.items == 0 : old->sealed ? f.items >= old->items : f.fill >= old->fill)
+        return true;
+    const double lacks = r->removes ? (double)f.items : old->items_estimate - f.items_estimate;
+    complain(list, "--from lacks about %s of the %s lines of the filter, which would be lost",
+             grouped_real(fmax(lacks, 1)), grouped_real(old->items_estimate));
+    return false;
+}
+
+static int rebuild(const struct args *a, const tamis_facts *old, const tamis *old_filter,
+                   const struct spool *spool, const char *path)
 {
     struct texts list = a->plan.list;
-    const tamis_options o = {
-        .struct_size = sizeof o, .key = a->key.bytes, .threads = threads_from(&a->work)};
-    tamis *t = NULL;
+    struct rebuilding r = {.old = old_filter, .removes = old->kind == TAMIS_CUCKOO};
     tamis_error why;
     uint64_t lines;
     int status = EXIT_ERROR;
     if (!lines_count(&a->lines, list.text, list.n, &lines)) return EXIT_ERROR;
-    tamis_plan plan = plan_like(old, lines + spool->n);
-    if (tamis_create(&plan, &o, &t, &why) != TAMIS_OK)
-        return complain(path, "unchanged: %s", why.text);
-    if (feed_lines(a, list.text, list.n, t, "building") && check_list(a, old, t, lines)) {
-        tamis_status s = tamis_add_hashes(t, spool->hashes, spool->n, NULL, NULL);
+    const tamis_plan plan = plan_like(old, lines + spool->n);
+    if (make_filters(a, old, &plan, lines, &r, path) &&
+        read_hashes(a, list.text, list.n, r.t, "building", use_members, &r) &&
+        check_list(a, old, &r)) {
+        const tamis_status s = tamis_add_hashes(r.t, spool->hashes, spool->n, NULL, NULL);
         if (s != TAMIS_OK)
-            complain(path, "unchanged: %s", why_not_added(t, s));
-        else if (is_sealed_kind(plan.kind) && tamis_seal(t, &why) != TAMIS_OK)
+            complain(path, "unchanged: %s", why_not_added(r.t, s));
+        else if (old->sealed && tamis_seal(r.t, &why) != TAMIS_OK)
             complain(path, "unchanged: %s", why.text);
         else
-            status = save_over_locked(t, path);
+            status = save_over_locked(r.t, path);
     }
     if (status == EXIT_FOUND && !a->quiet)
         complain(path, "built again for %s lines", grouped(plan.items));
-    tamis_close(t);
+    tamis_close(r.t);
+    tamis_close(r.trial);
+    free(r.bits);
+    return status;
+}
+
+/* Adds the lines to t, which then is not the old filter any more. */
+static int add_or_rebuild(const struct args *a, tamis *t, const tamis_facts *old,
+                          const struct spool *spool, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    tamis *before = NULL;
+    int status = EXIT_ERROR;
+    if (old->sealed) return rebuild(a, old, t, spool, path);
+    if (tamis_copy(t, &before, &why) != TAMIS_OK) return complain(path, "unchanged: %s", why.text);
+    const tamis_status s = tamis_add_hashes(t, spool->hashes, spool->n, NULL, NULL);
+    const bool added = s == TAMIS_OK && tamis_info(t, &f) == TAMIS_OK;
+    if (added && !f.overfull && !rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)))
+        status = save_unless_overfull(a, t, &f, path, "unchanged", true, 0);
+    else if (s == TAMIS_OK || s == TAMIS_EFULL)
+        status = rebuild(a, old, before, spool, path);
+    else
+        complain(path, "unchanged: %s", why_not_added(t, s));
+    tamis_close(before);
     return status;
 }
 
 int grow_and_save(const struct args *a, tamis *t, const char *path)
 {
     struct spool spool = {0};
-    tamis_facts old = {.struct_size = sizeof old}, f = {.struct_size = sizeof f};
+    tamis_facts old = {.struct_size = sizeof old};
     int status = EXIT_ERROR;
     if (tamis_info(t, &old) != TAMIS_OK) return complain(NULL, "not enough memory");
     if (!check_rebuild(a, &old, path)) return EXIT_ERROR;
-    if (spool_lines(a, a->words + 1, a->n_words - 1, t, "reading", &spool)) {
-        const tamis_status s =
-            old.sealed ? TAMIS_ESEALED : tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL);
-        const bool added = s == TAMIS_OK && tamis_info(t, &f) == TAMIS_OK;
-        if (added && !f.overfull && !rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)))
-            status = save_unless_overfull(a, t, &f, path, "unchanged", true, 0);
-        else if (s == TAMIS_OK || s == TAMIS_EFULL || s == TAMIS_ESEALED)
-            status = rebuild(a, &old, &spool, path);
-        else
-            complain(path, "unchanged: %s", why_not_added(t, s));
-    }
+    if (spool_lines(a, a->words + 1, a->n_words - 1, t, "reading", &spool))
+        status = add_or_rebuild(a, t, &old, &spool, path);
     free(spool.hashes);
     return status;
 }
