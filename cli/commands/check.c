@@ -32,6 +32,7 @@ struct check {
     const struct args *args;
     char **files; /* to be checked */
     int n_files;
+    const struct lines *in; /* they, while they are read */
     tamis *t;
     struct foreign foreign; /* a filter of another program instead of t; path NULL: none */
     struct encoded encoded; /* its keys */
@@ -315,8 +316,7 @@ static bool ask_set(struct check *c, const struct block *b, size_t *maybe)
         *maybe = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
         return true;
     }
-    const uint64_t before = c->args->lines.field.text == NULL ? c->totals.lines - b->n : UINT64_MAX;
-    if (!encode_lines(c->foreign.encoding, b, before, &c->encoded)) return false;
+    if (!encode_lines(c->foreign.encoding, c->in, b, &c->encoded)) return false;
     *maybe = foreign_ask(&c->foreign, c->encoded.keys, b->n, c->bits, c->spare);
     return true;
 }
@@ -397,6 +397,7 @@ static bool check_lines(struct check *c)
         complain(NULL, "not enough memory");
         return false;
     }
+    c->in = in;
     if (prints_lines(c)) lines_print_header(in);
     if (!prints || !progress_would_mix(a->lines.nul))
         progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files));

@@ -180,7 +180,19 @@ static bool make_key_room(struct encoded *out, size_t keys, size_t bytes)
     return keys <= out->n_room && bytes <= out->n_bytes;
 }
 
-bool encode_lines(const struct encoding *e, const struct block *b, uint64_t before,
+/* A message about line i of the current block. */
+static void complain_of_encoding(const struct encoding *e, const struct lines *in,
+                                 const struct block *b, size_t i)
+{
+    const char *path;
+    const uint64_t line = lines_number(in, i, &path);
+    const tamis_bytes key = b->keys[i];
+    complain(path, "line %s: '%.*s' is not valid %s", grouped(line),
+             key.len < 100 ? (int)key.len : 100, (const char *)key.p,
+             e->encode == utf16 ? "UTF-8 text" : e->name);
+}
+
+bool encode_lines(const struct encoding *e, const struct lines *in, const struct block *b,
                   struct encoded *out)
 {
     size_t bytes = 8 * b->n, at = 0;
@@ -195,13 +207,7 @@ bool encode_lines(const struct encoding *e, const struct block *b, uint64_t befo
         const tamis_bytes line = b->keys[i];
         const size_t n = e->encode(line.p, line.len, out->bytes + at);
         if (n == NONE) {
-            const char *wanted = e->encode == utf16 ? "UTF-8 text" : e->name;
-            const int shown = line.len < 100 ? (int)line.len : 100;
-            if (before != UINT64_MAX)
-                complain(NULL, "line %s: '%.*s' is not valid %s", grouped(before + i + 1), shown,
-                         (const char *)line.p, wanted);
-            else
-                complain(NULL, "'%.*s' is not valid %s", shown, (const char *)line.p, wanted);
+            complain_of_encoding(e, in, b, i);
             return false;
         }
         out->room[i] = (tamis_bytes){out->bytes + at, n};

@@ -21,9 +21,9 @@ struct encoded {
     uint8_t *bytes;
     size_t n_room, n_bytes;
 };
-/* `before` is the number of lines before the block, for the message about a line that cannot be
- * encoded (UINT64_MAX: not known). False after that message. */
-bool encode_lines(const struct encoding *e, const struct block *b, uint64_t before,
+/* Encodes the lines of b, the current block of `in`. False after a message about a line that cannot
+ * be encoded. */
+bool encode_lines(const struct encoding *e, const struct lines *in, const struct block *b,
                   struct encoded *out);
 void encoded_free(struct encoded *e);
 

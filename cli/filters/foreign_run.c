@@ -236,15 +236,13 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     struct encoded keys = {0};
     struct progress bar;
     const struct block *b;
-    uint64_t lines = 0;
     tamis_status s = TAMIS_OK;
     bool good = in != NULL;
     if (in == NULL) complain(NULL, "not enough memory");
     progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words));
     while (good && s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        good = encode_lines(e, b, a->lines.field.text == NULL ? lines : UINT64_MAX, &keys);
+        good = encode_lines(e, in, b, &keys);
         if (good) s = add_keys(f, keys.keys, b->n, items);
-        lines += b->n;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);

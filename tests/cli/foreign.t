@@ -55,7 +55,7 @@ $ tamis check --column name --type int64 duckdb.parquet name
 tamis: --type: column 'name' has the type string
 [2]
 $ tamis check --column id duckdb.parquet name
-tamis: line 1: 'user-0' is not valid int64
+tamis: name: line 1: 'user-0' is not valid int64
 [2]
 $ tamis check --column id --row-group 7 duckdb.parquet id
 tamis: duckdb.parquet: there is no column 'id' in that row group
@@ -84,13 +84,13 @@ $ tamis check --from guava --type long guava-long.guava asked
 tamis: --type: unknown type 'long'; the types are string, utf16, int32, int64, uint32, uint64, float, double, hex
 [2]
 $ printf '12\n1.5\n' | tamis check --from guava --type int64 guava-long.guava
-tamis: line 2: '1.5' is not valid int64
+tamis: standard input: line 2: '1.5' is not valid int64
 [2]
 $ printf '99999999999\n' | tamis check --column small duckdb.parquet
-tamis: line 1: '99999999999' is not valid int32
+tamis: standard input: line 1: '99999999999' is not valid int32
 [2]
 $ printf '\377\n' | tamis check --from guava --type utf16 guava-utf16.guava > out; echo $?
-tamis: line 1: '\xff' is not valid UTF-8 text
+tamis: standard input: line 1: '\xff' is not valid UTF-8 text
 2
 
 # Bits unchanged in another container.
@@ -204,8 +204,11 @@ tamis: ours.tamis: --type, --column and --row-group require a filter of another 
 # only if all of them are keys.
 $ seq 100 > hundred; tamis build --to guava --type int64 -o hundred.guava hundred
 $ (echo x; seq 10) | tamis check --from guava --type int64 -c hundred.guava
-tamis: line 1: 'x' is not valid int64
+tamis: standard input: line 1: 'x' is not valid int64
 [2]
 $ printf '1\t5\nonly\n2\tx\n' | tamis check --from guava --type int64 --field 2 -c hundred.guava
-tamis: 'x' is not valid int64
+tamis: standard input: line 3: 'x' is not valid int64
+[2]
+$ printf 'name,id\n"two\nlines",5\nann,x\n' | tamis check --from guava --type int64 --csv --header --field id -c hundred.guava
+tamis: standard input: line 4: 'x' is not valid int64
 [2]
