@@ -342,8 +342,8 @@ class Report:
                 "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are "
                 "exact, like grep.",
                 "`bloom` is DCSO's, at the same rate of 1 %. `tamis distinct` estimates with a "
-                "standard error of 0.27 %;",
-                "groups of up to 2,048 lines are counted exactly.", "", "## Targets", "",
+                "standard error",
+                "of 0.27 %; groups of up to 2,048 lines are counted exactly.", "", "## Targets", "",
                 "| what | target | measured | | by processor seconds |", "|---|---:|---:|---|---:|"]
         for what, target, got, by_processors in self.targets():
             shown, met = "not measured", ""
