@@ -17,12 +17,18 @@ typedef struct RedisModuleCommand redis_command;
 typedef struct RedisModuleKeyOptCtx redis_key_opt;
 typedef struct RedisModuleDefragCtx redis_defrag;
 typedef struct RedisModuleServerInfoData redis_server_info;
+typedef struct RedisModuleInfoCtx redis_info;
+typedef struct RedisModuleScanCursor redis_cursor;
 
 typedef int redis_command_function(redis_ctx *ctx, redis_string **argv, int argc);
+typedef uint64_t redis_timer; /* 0 is not a timer */
+typedef void redis_timer_function(redis_ctx *ctx, void *data);
+typedef void redis_info_function(redis_info *info, int for_crash_report);
+typedef void redis_scan_function(redis_ctx *ctx, redis_string *name, redis_key *key, void *data);
 
 enum { REDIS_OK = 0, REDIS_ERR = 1 };
 enum { REDIS_READ = 1, REDIS_WRITE = 2 };
-enum { REDIS_KEY_EMPTY = 0, REDIS_KEY_MODULE = 6 };
+enum { REDIS_KEY_EMPTY = 0, REDIS_KEY_STRING = 1, REDIS_KEY_MODULE = 6 };
 enum { REDIS_POSTPONED = -1 };
 enum {
     REDIS_CTX_REPLICA = 1 << 3,
@@ -163,6 +169,7 @@ struct redis_command_info {
     X(0, int, ReplyWithArray, (redis_ctx * ctx, long n))                                           \
     X(0, int, ReplyWithMap, (redis_ctx * ctx, long n))                                             \
     X(0, void, ReplySetArrayLength, (redis_ctx * ctx, long n))                                     \
+    X(0, void, ReplySetMapLength, (redis_ctx * ctx, long n))                                       \
     X(0, int, ReplyWithNull, (redis_ctx * ctx))                                                    \
     X(0, int, ReplyWithBool, (redis_ctx * ctx, int yes))                                           \
     X(0, int, ReplyWithDouble, (redis_ctx * ctx, double d))                                        \
@@ -204,6 +211,19 @@ struct redis_command_info {
     X(0, unsigned long long, ServerInfoGetFieldUnsigned,                                           \
       (redis_server_info * info, const char *field, int *error))                                   \
     X(0, void, FreeServerInfo, (redis_ctx * ctx, redis_server_info * info))                        \
+    X(0, int, RegisterInfoFunc, (redis_ctx * ctx, redis_info_function * f))                        \
+    X(0, int, InfoAddSection, (redis_info * info, const char *name))                               \
+    X(0, int, InfoAddFieldCString, (redis_info * info, const char *name, const char *value))       \
+    X(0, int, InfoAddFieldLongLong, (redis_info * info, const char *name, long long value))        \
+    X(0, redis_ctx *, GetDetachedThreadSafeContext, (redis_ctx * ctx))                             \
+    X(0, redis_timer, CreateTimer,                                                                 \
+      (redis_ctx * ctx, long long milliseconds, redis_timer_function *f, void *data))              \
+    X(0, long long, Milliseconds, (void))                                                          \
+    X(0, int, SelectDb, (redis_ctx * ctx, int db))                                                 \
+    X(0, redis_cursor *, ScanCursorCreate, (void))                                                 \
+    X(0, void, ScanCursorRestart, (redis_cursor * cursor))                                         \
+    X(0, int, Scan, (redis_ctx * ctx, redis_cursor * cursor, redis_scan_function * f, void *data)) \
+    X(0, char *, StringDMA, (redis_key * key, size_t * n, int mode))                               \
     X(0, int, RegisterNumericConfig,                                                               \
       (redis_ctx * ctx, const char *name, long long value, unsigned flags, long long min,          \
        long long max, long long (*get)(const char *name, void *data),                              \

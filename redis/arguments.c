@@ -57,10 +57,13 @@ static int argument_type(const char *word)
     } types[] = {
         {REDIS_ARGUMENT_KEY, " key destination source "},
         {REDIS_ARGUMENT_STRING, " item data kind inner image encoding "},
-        {REDIS_ARGUMENT_DOUBLE, " error_rate error probability decay rate delta "},
+        {REDIS_ARGUMENT_DOUBLE,
+         " error_rate error probability decay rate delta value quantile low_cut_percentile "
+         "high_cut_percentile "},
         {REDIS_ARGUMENT_INTEGER,
          " capacity expansion iterator bucketsize maxiterations width depth cell_size increment "
-         "numkeys weight k n items bytes m seed cellbits generations excluded epoch "},
+         "numkeys weight k n items bytes m seed cellbits generations excluded epoch "
+         "offset count compression rank reverse_rank "},
     };
     const size_t len = strlen(word);
     for (size_t i = 0; len > 0 && i < sizeof types / sizeof *types; i++)
@@ -128,7 +131,7 @@ static size_t repeated_words(const char *p)
     size_t words = 0;
     for (;; p++) {
         const char *start = p;
-        while (islower((unsigned char)*p)) p++;
+        while (islower((unsigned char)*p) || *p == '_') p++;
         if (p == start) return strncmp(p, "...]", 4) == 0 ? words : 0;
         if (*p != ' ') return 0;
         words++;

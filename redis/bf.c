@@ -31,24 +31,26 @@ static double capped(redis_ctx *ctx, double error)
 static enum compat_status bf_create(redis_ctx *ctx, const struct bf_shape *s,
                                     struct compat_bloom **out)
 {
-    struct compat_room room = redis_room();
+    struct compat_room room = redis_room(REDIS_BLOOM);
     const bool fixed = s->expansion == 0;
     const uint32_t growth = fixed ? 2 : (uint32_t)s->expansion;
     const uint64_t capacity = (uint64_t)s->capacity;
     enum compat_status status = compat_bloom_create(&room, s->error, capacity, growth, fixed, out);
-    if (status == COMPAT_NO_MEMORY && redis_must_obey(ctx))
-        status = compat_bloom_create(&redis_open_room, s->error, capacity, growth, fixed, out);
+    if (status == COMPAT_NO_MEMORY && redis_must_obey(ctx)) {
+        room = redis_open_room(REDIS_BLOOM);
+        status = compat_bloom_create(&room, s->error, capacity, growth, fixed, out);
+    }
     return status;
 }
 
 static enum compat_status bf_add_one(redis_ctx *ctx, struct redis_account *account,
                                      struct compat_bloom *b, const redis_string *item)
 {
-    struct compat_room room = {&account->memory, redis_room().max_bytes};
+    struct compat_room room = {&account->memory, redis_room(REDIS_BLOOM).max_bytes};
     const tamis_bytes bytes = redis_bytes(item);
     enum compat_status s = compat_bloom_add(b, &room, bytes.p, bytes.len);
     if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx)) {
-        room.max_bytes = redis_open_room.max_bytes;
+        room.max_bytes = REDIS_OPEN_BYTES;
         s = compat_bloom_add(b, &room, bytes.p, bytes.len);
     }
     return s;
@@ -102,7 +104,7 @@ int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
         if (bf_create(ctx, &s, &b) != COMPAT_OK) {
             redis_error(ctx, "ERR Insufficient memory to create filter");
         } else {
-            redis_set_value(&open, redis_bloom_type, b);
+            redis_set_value(&open, REDIS_BLOOM, b);
             /* The expansion is included because a replica may have another default. */
             if (s.expansion == 0)
                 redis.Replicate(ctx, "BF.RESERVE", "sssc", argv[1], argv[2], argv[3], "NONSCALING");
@@ -154,7 +156,7 @@ static int bf_add_items(redis_ctx *ctx, redis_string *key, redis_string **items,
         redis_error(ctx, "ERR Insufficient memory to create filter");
         b = NULL;
     } else if (open.value == NULL) {
-        redis_set_value(&open, redis_bloom_type, b);
+        redis_set_value(&open, REDIS_BLOOM, b);
         made = shape;
     }
     if (b != NULL) {
@@ -162,7 +164,7 @@ static int bf_add_items(redis_ctx *ctx, redis_string *key, redis_string **items,
         struct redis_effects e = single ? (struct redis_effects){one, 0} : redis_effects_new(n);
         struct redis_account account;
         int done = 0;
-        redis_open_account(&account);
+        redis_open_account(&account, REDIS_BLOOM);
         if (!single) redis.ReplyWithArray(ctx, REDIS_POSTPONED);
         /* A full filter ends the reply. If the filter only failed to grow, the remaining items
          * still get their replies. */
@@ -367,17 +369,24 @@ int redis_bf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
+/* Counts a refused chunk; returns the reason. */
+static const char *bf_refuse_chunk(const char *reason)
+{
+    redis_refused(REDIS_BY_CHUNK, "BF.LOADCHUNK", reason);
+    return reason;
+}
+
 static const char *bf_load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
 {
-    struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
+    struct compat_room room = redis_room_of(ctx, REDIS_BLOOM);
     struct redis_account account;
     struct compat_bloom *b;
-    redis_open_account(&account);
+    redis_open_account(&account, REDIS_BLOOM);
     room.memory = &account.memory;
     const enum compat_status s = compat_bloom_from_header(&room, data.p, data.len, &b);
-    if (s == COMPAT_NO_MEMORY) return "ERR Insufficient memory to create filter";
-    if (s != COMPAT_OK) return "ERR received bad data";
-    redis_set_value(open, redis_bloom_type, b);
+    if (s == COMPAT_NO_MEMORY) return bf_refuse_chunk("ERR Insufficient memory to create filter");
+    if (s != COMPAT_OK) return bf_refuse_chunk("ERR received bad data");
+    redis_set_value(open, REDIS_BLOOM, b);
     return NULL;
 }
 
@@ -385,9 +394,9 @@ static const char *bf_load_piece(struct compat_bloom *b, long long iterator, tam
 {
     switch (compat_bloom_put_chunk(b, iterator, data.p, data.len)) {
     case COMPAT_OK: return NULL;
-    case COMPAT_BAD: return "ERR received bad data";
-    case COMPAT_TOO_LONG: return "ERR invalid chunk - Too big for current filter";
-    default: return "ERR invalid offset - no link found";
+    case COMPAT_BAD: return bf_refuse_chunk("ERR received bad data");
+    case COMPAT_TOO_LONG: return bf_refuse_chunk("ERR invalid chunk - Too big for current filter");
+    default: return bf_refuse_chunk("ERR invalid offset - no link found");
     }
 }
 
@@ -438,7 +447,7 @@ int redis_bf_merge(redis_ctx *ctx, redis_string **argv, int argc)
         if (from[i].value == NULL) problem = NOT_FOUND;
     }
     if (problem == NULL && !other_type && into.value == NULL) {
-        made = compat_bloom_copy(&redis_memory, from[0].value);
+        made = compat_bloom_copy(&redis_tally[REDIS_BLOOM].memory, from[0].value);
         if (made == NULL) problem = "ERR Insufficient memory to create filter";
     }
     if (problem == NULL && !other_type)
@@ -446,10 +455,10 @@ int redis_bf_merge(redis_ctx *ctx, redis_string **argv, int argc)
     if (other_type) {
         redis_wrong_type(ctx);
     } else if (problem != NULL) {
-        compat_bloom_free(&redis_memory, made);
+        compat_bloom_free(&redis_tally[REDIS_BLOOM].memory, made);
         redis_error(ctx, problem);
     } else {
-        if (made != NULL) redis_set_value(&into, redis_bloom_type, made);
+        if (made != NULL) redis_set_value(&into, REDIS_BLOOM, made);
         redis_done(ctx, "bf.merge", argv[1]);
     }
     for (int i = 0; i < n; i++) redis_close_key(&from[i]);

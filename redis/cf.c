@@ -19,15 +19,15 @@ static struct cf_shape cf_default_shape(void)
 static enum compat_status cf_create(redis_ctx *ctx, const struct cf_shape *s,
                                     struct compat_cuckoo **out)
 {
-    struct compat_room room = redis_room();
+    struct compat_room room = redis_room(REDIS_CUCKOO);
     for (;;) {
         const enum compat_status status =
             compat_cuckoo_create(&room, (uint64_t)s->capacity, (uint16_t)s->bucket_size,
                                  (uint16_t)s->max_iterations, (uint16_t)s->expansion, out);
-        if (status != COMPAT_NO_MEMORY || room.max_bytes == redis_open_room.max_bytes ||
+        if (status != COMPAT_NO_MEMORY || room.max_bytes == REDIS_OPEN_BYTES ||
             !redis_must_obey(ctx))
             return status;
-        room = redis_open_room;
+        room = redis_open_room(REDIS_CUCKOO);
     }
 }
 
@@ -41,12 +41,12 @@ static void replicate_reserve(redis_ctx *ctx, redis_string *key, const struct cf
 static enum compat_status cf_add_key(redis_ctx *ctx, struct redis_account *account,
                                      struct compat_cuckoo *c, const redis_string *item)
 {
-    struct compat_room room = {&account->memory, redis_room().max_bytes};
+    struct compat_room room = {&account->memory, redis_room(REDIS_CUCKOO).max_bytes};
     const tamis_bytes b = redis_bytes(item);
     const uint32_t most = (uint32_t)redis_settings.cf_max_expansions;
     enum compat_status s = compat_cuckoo_add(c, &room, most, b.p, b.len);
     if ((s == COMPAT_NO_MEMORY || s == COMPAT_TOO_MANY) && redis_must_obey(ctx)) {
-        room.max_bytes = redis_open_room.max_bytes;
+        room.max_bytes = REDIS_OPEN_BYTES;
         s = compat_cuckoo_add(c, &room, UINT32_MAX, b.p, b.len);
     }
     return s;
@@ -96,7 +96,7 @@ int redis_cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     } else if (cf_create(ctx, &s, &c) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
     } else {
-        redis_set_value(&open, redis_cuckoo_type, c);
+        redis_set_value(&open, REDIS_CUCKOO, c);
         replicate_reserve(ctx, argv[1], &s);
         redis_notify(ctx, "cf.reserve", argv[1]);
         redis_ok(ctx);
@@ -120,7 +120,7 @@ static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
     } else if (cf_create(ctx, s, &c) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
     } else {
-        redis_set_value(open, redis_cuckoo_type, c);
+        redis_set_value(open, REDIS_CUCKOO, c);
         replicate_reserve(ctx, key, s);
         return c;
     }
@@ -145,7 +145,7 @@ static int add_single(redis_ctx *ctx, redis_string **argv, bool only_new)
     struct compat_cuckoo *c = filter_to_fill(ctx, argv[1], &shape, true, &open);
     if (c == NULL) return REDIS_OK;
     struct redis_account account;
-    redis_open_account(&account);
+    redis_open_account(&account, REDIS_CUCKOO);
     const enum compat_status s = cf_add_one(ctx, &account, c, argv[2], only_new);
     if (s == COMPAT_OK) {
         redis.Replicate(ctx, "CF.ADD", "ss", argv[1], argv[2]);
@@ -177,7 +177,7 @@ static void cf_add_items(redis_ctx *ctx, struct compat_cuckoo *c, redis_string *
     struct redis_effects e = redis_effects_new(n);
     struct redis_account account;
     const bool numbers = only_new || !(redis.GetContextFlags(ctx) & REDIS_CTX_RESP3);
-    redis_open_account(&account);
+    redis_open_account(&account, REDIS_CUCKOO);
     redis.ReplyWithArray(ctx, n);
     for (int i = 0; i < n; i++) {
         const enum compat_status s = cf_add_one(ctx, &account, c, items[i], only_new);
@@ -284,7 +284,8 @@ int redis_cf_del(redis_ctx *ctx, redis_string **argv, int argc)
     } else if (open.value == NULL) {
         redis_error(ctx, "Not found");
     } else {
-        const bool gone = compat_cuckoo_remove(open.value, &redis_memory, b.p, b.len) == COMPAT_OK;
+        const tamis_memory *memory = &redis_tally[REDIS_CUCKOO].memory;
+        const bool gone = compat_cuckoo_remove(open.value, memory, b.p, b.len) == COMPAT_OK;
         if (gone) {
             redis.ReplicateVerbatim(ctx);
             redis_notify(ctx, "cf.del", argv[1]);
@@ -305,7 +306,7 @@ int redis_cf_compact(redis_ctx *ctx, redis_string **argv, int argc)
     } else if (open.value == NULL) {
         redis_error(ctx, "Cuckoo filter was not found");
     } else {
-        compat_cuckoo_compact(open.value, &redis_memory, true);
+        compat_cuckoo_compact(open.value, &redis_tally[REDIS_CUCKOO].memory, true);
         redis_done(ctx, "cf.compact", argv[1]);
     }
     redis_close_key(&open);
@@ -381,18 +382,25 @@ int redis_cf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
+/* Counts a refused chunk; returns the reason. */
+static const char *cf_refuse_chunk(const char *reason)
+{
+    redis_refused(REDIS_BY_CHUNK, "CF.LOADCHUNK", reason);
+    return reason;
+}
+
 static const char *cf_load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
 {
-    struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
+    struct compat_room room = redis_room_of(ctx, REDIS_CUCKOO);
     struct redis_account account;
     struct compat_cuckoo *c;
-    redis_open_account(&account);
+    redis_open_account(&account, REDIS_CUCKOO);
     room.memory = &account.memory;
     if (open->value != NULL) return "ERR item exists";
-    if (data.len != COMPAT_CUCKOO_HEADER) return "Invalid header";
+    if (data.len != COMPAT_CUCKOO_HEADER) return cf_refuse_chunk("Invalid header");
     if (compat_cuckoo_from_header(&room, data.p, data.len, &c) != COMPAT_OK)
-        return "Couldn't create filter!";
-    redis_set_value(open, redis_cuckoo_type, c);
+        return cf_refuse_chunk("Couldn't create filter!");
+    redis_set_value(open, REDIS_CUCKOO, c);
     return NULL;
 }
 
@@ -400,7 +408,7 @@ static const char *cf_load_piece(struct compat_cuckoo *c, long long iterator, ta
 {
     if (c == NULL) return NOT_FOUND;
     if (compat_cuckoo_put_chunk(c, iterator, data.p, data.len) != COMPAT_OK)
-        return "Couldn't load chunk!";
+        return cf_refuse_chunk("Couldn't load chunk!");
     return NULL;
 }
 

@@ -7,10 +7,12 @@
 static enum compat_status cms_create(redis_ctx *ctx, uint64_t width, uint64_t depth,
                                      struct compat_sketch **out)
 {
-    const struct compat_room room = redis_room();
+    struct compat_room room = redis_room(REDIS_SKETCH);
     enum compat_status s = compat_sketch_create(&room, width, depth, out);
-    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx))
-        s = compat_sketch_create(&redis_open_room, width, depth, out);
+    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx)) {
+        room = redis_open_room(REDIS_SKETCH);
+        s = compat_sketch_create(&room, width, depth, out);
+    }
     return s;
 }
 
@@ -72,7 +74,7 @@ static int init(redis_ctx *ctx, redis_string **argv, int argc, shape_function *s
     if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
-        redis_set_value(&open, redis_sketch_type, s);
+        redis_set_value(&open, REDIS_SKETCH, s);
         redis_done(ctx, "cms.init", argv[1]);
     }
     redis_close_key(&open);
@@ -202,7 +204,7 @@ static const char *merge(redis_ctx *ctx, redis_string **argv, int argc, struct c
     const char *problem = count_sources(argv, argc, &s.n, &weighted);
     if (problem != NULL) return problem;
     const size_t n = (size_t)s.n;
-    const struct compat_room room = redis_open_room;
+    const struct compat_room room = {&redis_memory, REDIS_OPEN_BYTES};
     s.open = compat_zeros(&room, n * (sizeof *s.open + sizeof *s.sketch + sizeof *s.weight));
     if (s.open == NULL) return "ERR Insufficient memory";
     s.sketch = (struct compat_sketch **)(void *)(s.open + n);
@@ -218,19 +220,9 @@ static const char *merge(redis_ctx *ctx, redis_string **argv, int argc, struct c
     return problem;
 }
 
-/* Reports the positions of the keys when the server asks for them. */
-static int tell_keys(redis_ctx *ctx, redis_string **argv, int argc)
-{
-    long long n;
-    redis.KeyAtPosWithFlags(ctx, 1, REDIS_KEY_WRITE);
-    if (!redis_number(argv[2], &n)) return REDIS_OK;
-    for (int i = 3; i < argc && i - 3 < n; i++) redis.KeyAtPosWithFlags(ctx, i, REDIS_KEY_READ);
-    return REDIS_OK;
-}
-
 int redis_cms_merge(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    if (redis.IsKeysPositionRequest(ctx)) return tell_keys(ctx, argv, argc);
+    if (redis.IsKeysPositionRequest(ctx)) return redis_tell_merge_keys(ctx, argv, argc);
     struct redis_open open =
         redis_open_key(ctx, argv[1], redis_sketch_type, REDIS_READ | REDIS_WRITE);
     bool other_type = open.other_type;

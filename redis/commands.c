@@ -20,6 +20,15 @@ static const struct command_row commands[] = {
 #undef ROW
 };
 
+int redis_tell_merge_keys(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    long long n;
+    redis.KeyAtPosWithFlags(ctx, 1, REDIS_KEY_WRITE);
+    if (!redis_number(argv[2], &n)) return REDIS_OK;
+    for (int i = 3; i < argc && i - 3 < n; i++) redis.KeyAtPosWithFlags(ctx, i, REDIS_KEY_READ);
+    return REDIS_OK;
+}
+
 static struct redis_key_spec range(int first, int last, uint64_t flags)
 {
     return (struct redis_key_spec){.flags = flags,
@@ -70,11 +79,8 @@ static int set_categories(redis_command *c, const struct command_row *row)
 {
     static const struct {
         const char *family, *category;
-    } families[] = {{"BF.", "bloom"},
-                    {"CF.", "cuckoo"},
-                    {"CMS.", "cms"},
-                    {"TOPK.", "topk"},
-                    {"TAMIS.", "tamis"}};
+    } families[] = {{"BF.", "bloom"},  {"CF.", "cuckoo"},       {"CMS.", "cms"},
+                    {"TOPK.", "topk"}, {"TDIGEST.", "tdigest"}, {"TAMIS.", "tamis"}};
     char text[64];
     if (redis.AddACLCategory == NULL || redis.SetCommandACLCategories == NULL) return REDIS_OK;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -108,9 +114,9 @@ static int load_command(redis_ctx *ctx, const struct command_row *row)
 
 int redis_commands_load(redis_ctx *ctx)
 {
-    static const char *const categories[] = {"bloom", "cuckoo", "cms", "topk", "tamis"};
+    static const char *const categories[] = {"bloom", "cuckoo", "cms", "topk", "tdigest", "tamis"};
     /* A category exists already if another module, or an earlier load of this one, has added it. */
-    for (size_t i = 0; redis.AddACLCategory != NULL && i < 5; i++)
+    for (size_t i = 0; redis.AddACLCategory != NULL && i < 6; i++)
         redis.AddACLCategory(ctx, categories[i]);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (load_command(ctx, &commands[i]) != REDIS_OK) return REDIS_ERR;

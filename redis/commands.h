@@ -10,8 +10,8 @@
 #include <tamis/inspect.h>
 
 /* Which arguments are keys. READ and WRITE: the first. MERGE: also those that a number counts
- * (CMS.MERGE). ALL: the first is written, and all others are read. LIST: all are read, except for a
- * word at the end (TAMIS.CARD). */
+ * (CMS.MERGE, TDIGEST.MERGE). ALL: the first is written, and all others are read. LIST: all are
+ * read, except for a word at the end (TAMIS.CARD). */
 enum redis_keys {
     REDIS_KEYS_READ,
     REDIS_KEYS_WRITE,
@@ -132,6 +132,41 @@ enum redis_keys {
       "Returns the most frequent items")                                                           \
     X(topk_info, "TOPK.INFO", "2.0.0", 2, SCANS, READ, "key", "Returns facts about a list")
 
+#define REDIS_COMMANDS_TDIGEST(X)                                                                  \
+    X(tdigest_create, "TDIGEST.CREATE", "2.4.0", -2, WRITES, WRITE,                                \
+      "key [COMPRESSION compression]", "Creates an empty t-digest")                                \
+    X(tdigest_reset, "TDIGEST.RESET", "2.4.0", 2, WRITES, WRITE, "key",                            \
+      "Forgets all observations of a t-digest")                                                    \
+    X(tdigest_add, "TDIGEST.ADD", "2.4.0", -3, WRITES, WRITE, "key value [value ...]",             \
+      "Adds observations")                                                                         \
+    X(tdigest_merge, "TDIGEST.MERGE", "2.4.0", -4, MERGES, MERGE,                                  \
+      "destination numkeys source [source ...] [COMPRESSION compression] [OVERRIDE]",              \
+      "Adds the observations of others to a t-digest; with OVERRIDE, replaces it by their sum")    \
+    X(tdigest_min, "TDIGEST.MIN", "2.4.0", 2, READS, READ, "key",                                  \
+      "Returns the smallest observation")                                                          \
+    X(tdigest_max, "TDIGEST.MAX", "2.4.0", 2, READS, READ, "key",                                  \
+      "Returns the greatest observation")                                                          \
+    X(tdigest_quantile, "TDIGEST.QUANTILE", "2.4.0", -3, READS, READ,                              \
+      "key quantile [quantile ...]",                                                               \
+      "Estimates for each fraction the value below which that part of the observations is")        \
+    X(tdigest_cdf, "TDIGEST.CDF", "2.4.0", -3, READS, READ, "key value [value ...]",               \
+      "Estimates for each value the fraction of smaller observations, plus half of the equal "     \
+      "ones")                                                                                      \
+    X(tdigest_rank, "TDIGEST.RANK", "2.4.0", -3, READS, READ, "key value [value ...]",             \
+      "Estimates for each value the number of smaller observations, plus half of the equal ones")  \
+    X(tdigest_revrank, "TDIGEST.REVRANK", "2.4.0", -3, READS, READ, "key value [value ...]",       \
+      "Estimates for each value the number of greater observations, plus half of the equal ones")  \
+    X(tdigest_byrank, "TDIGEST.BYRANK", "2.4.0", -3, READS, READ, "key rank [rank ...]",           \
+      "Estimates the observation of each rank; the smallest has rank 0")                           \
+    X(tdigest_byrevrank, "TDIGEST.BYREVRANK", "2.4.0", -3, READS, READ,                            \
+      "key reverse_rank [reverse_rank ...]",                                                       \
+      "Estimates the observation of each reverse rank; the greatest has rank 0")                   \
+    X(tdigest_trimmed_mean, "TDIGEST.TRIMMED_MEAN", "2.4.0", 4, SCANS, READ,                       \
+      "key low_cut_percentile high_cut_percentile",                                                \
+      "Estimates the mean of the observations between two fractions")                              \
+    X(tdigest_info, "TDIGEST.INFO", "2.4.0", 2, READS, READ, "key",                                \
+      "Returns facts about a t-digest")
+
 #define REDIS_COMMANDS_TAMIS(X)                                                                    \
     X(tamis_create, "TAMIS.CREATE", "0.1.0", -3, WRITES, WRITE,                                    \
       "key kind [ITEMS items] [RATE rate] [BYTES bytes] [M m] [K k] [SEED seed] [CELLBITS "        \
@@ -173,18 +208,23 @@ enum redis_keys {
       "Drops the oldest generation of a window; with TO, one for each epoch since the last")       \
     X(tamis_merge, "TAMIS.MERGE", "0.1.0", -3, WRITES, ALL, "destination source [source ...]",     \
       "Stores the union of filters or sketches of equal shape")                                    \
-    X(tamis_info, "TAMIS.INFO", "0.1.0", 2, SCANS, READ, "key",                                    \
-      "Returns the current facts about a filter or sketch")                                        \
-    X(tamis_dump, "TAMIS.DUMP", "0.1.0", 2, SCANS, READ, "key",                                    \
-      "Returns the image, which is a file for the command tamis")                                  \
+    X(tamis_info, "TAMIS.INFO", "0.1.0", -2, SCANS, READ, "key [FULL]",                            \
+      "Returns facts about a filter or sketch in constant time; with FULL, also those that are "   \
+      "computed from all its cells")                                                               \
+    X(tamis_dump, "TAMIS.DUMP", "0.1.0", -2, SCANS, READ, "key [offset count]",                    \
+      "Returns the image, which is a file for the command tamis, or count bytes of it")            \
     X(tamis_load, "TAMIS.LOAD", "0.1.0", -3, WRITES, WRITE, "key image [REPLACE]",                 \
-      "Creates a filter or sketch from an image, which may be a file of the command tamis")
+      "Creates a filter or sketch from an image, which may be a file of the command tamis")        \
+    X(tamis_loadparts, "TAMIS.LOADPARTS", "0.1.0", -3, WRITES, ALL,                                \
+      "destination source [source ...]",                                                           \
+      "Replaces a key by the filter or sketch whose image the strings at the sources make up")
 
 #define REDIS_COMMANDS(X)                                                                          \
     REDIS_COMMANDS_BF(X)                                                                           \
     REDIS_COMMANDS_CF(X)                                                                           \
     REDIS_COMMANDS_CMS(X)                                                                          \
     REDIS_COMMANDS_TOPK(X)                                                                         \
+    REDIS_COMMANDS_TDIGEST(X)                                                                      \
     REDIS_COMMANDS_TAMIS(X)
 
 #define REDIS_KEY_READ (REDIS_KEY_RO | REDIS_KEY_ACCESS)
@@ -200,6 +240,9 @@ struct redis_arguments {
 /* What SetCommandInfo takes, from the line of the table above; it lies in the room. NULL if the
  * line is not in that notation, or too long. */
 struct redis_argument *redis_arguments(const char *line, struct redis_arguments *room);
+
+/* Reports the positions of the keys of a command with REDIS_KEYS_MERGE when the server asks. */
+int redis_tell_merge_keys(redis_ctx *ctx, redis_string **argv, int argc);
 
 #define REDIS_HANDLER(handler, name, since, arity, flags, keys, arguments, summary)                \
     redis_command_function redis_##handler;

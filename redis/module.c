@@ -24,9 +24,9 @@ int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc)
      * the server. */
     redis.SetModuleOptions(ctx, REDIS_OPTION_IO_ERRORS);
     if (redis_settings_load(ctx, argv, argc) != REDIS_OK || redis_types_load(ctx) != REDIS_OK ||
-        redis_commands_load(ctx) != REDIS_OK)
+        redis_commands_load(ctx) != REDIS_OK || redis_stats_load(ctx) != REDIS_OK)
         return REDIS_ERR;
-    redis.Log(ctx, "notice", "Tamis %s: BF, CF, CMS, TOPK as RedisBloom, and TAMIS",
+    redis.Log(ctx, "notice", "Tamis %s: BF, CF, CMS, TOPK, TDIGEST as RedisBloom, and TAMIS",
               tamis_version());
     return REDIS_OK;
 }

@@ -5,7 +5,80 @@
 #include "api.h"
 #include "redisbloom/compat.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+/* --- Statistics (stats.c, survey.c) ----------------------------------------------------------- */
+
+/* The types of values: the name in the code, and the name in INFO. */
+#define REDIS_TYPES(X)                                                                             \
+    X(BLOOM, "bloom")                                                                              \
+    X(CUCKOO, "cuckoo")                                                                            \
+    X(SKETCH, "cms")                                                                               \
+    X(TOP, "topk")                                                                                 \
+    X(TDIGEST, "tdigest")                                                                          \
+    X(TAMIS, "tamis")
+#define REDIS_TYPE_NAME(name, label) REDIS_##name,
+enum redis_type_name { REDIS_TYPES(REDIS_TYPE_NAME) REDIS_TYPE_COUNT };
+#undef REDIS_TYPE_NAME
+
+/* What a survey learns about one value in a bounded time. */
+struct redis_verdict {
+    bool overfull;      /* holds more items than planned */
+    uint64_t saturated; /* counters */
+    bool unread;        /* has counters that take too long to read */
+    uint64_t read;      /* about how many bytes were read for that */
+};
+typedef void redis_judge_function(const void *value, struct redis_verdict *out);
+
+/* The values of one type. Values are allocated by `memory`, which is redis_memory and counts. The
+ * server frees big values in a thread of its own, so the counters are atomic. */
+struct redis_tally {
+    const char *name;
+    tamis_memory memory;
+    atomic_ullong keys, bytes;
+    redis_type *type;
+    size_t (*usage)(redis_key_opt *ctx, const void *value, size_t samples);
+    redis_judge_function *judge; /* NULL: such values are never overfull or saturated */
+};
+extern struct redis_tally redis_tally[REDIS_TYPE_COUNT];
+
+/* Counts a block, or NULL, as part of a value; returns it. redis_uncounted is the opposite. */
+void *redis_counted(struct redis_tally *tally, void *p);
+void *redis_uncounted(struct redis_tally *tally, void *p);
+/* Counts a value that a key gets, or NULL; returns it. redis_value_gone is for the method free. */
+void *redis_value_made(enum redis_type_name name, void *value);
+void redis_value_gone(enum redis_type_name name);
+
+/* The ways in which a value comes from outside. */
+enum redis_source {
+    REDIS_BY_CHUNK,
+    REDIS_BY_IMAGE,
+    REDIS_BY_RESTORE,
+    REDIS_BY_LOADING,
+    REDIS_SOURCES
+};
+/* Counts a refused value. The reason contains no data of users. */
+void redis_refused(enum redis_source source, const char *what, const char *reason);
+/* For the method rdb_load: REDIS_BY_LOADING or REDIS_BY_RESTORE. */
+enum redis_source redis_load_source(void);
+
+redis_info_function redis_info_report; /* writes the section of INFO */
+int redis_stats_load(redis_ctx *ctx);
+
+/* The last survey of all keys. */
+struct redis_survey {
+    uint64_t number; /* of surveys that have ended; the fields below are 0 before the first */
+    long long ended; /* by redis.Milliseconds */
+    uint64_t overfull, saturated, unread;
+    uint64_t bytes; /* of the biggest key; 0: there is none */
+    int db;
+    enum redis_type_name type;
+    char key[200]; /* its name, with escapes; a long name is cut */
+};
+/* Returns the last survey, and starts another if it is too old and `may_start` is set. */
+const struct redis_survey *redis_survey(bool may_start);
+int redis_survey_load(redis_ctx *ctx);
 
 /* --- Settings (settings.c) -------------------------------------------------------------------- */
 
@@ -34,20 +107,24 @@ extern const tamis_memory redis_memory;
  * its data. */
 extern const tamis_memory redis_saving_memory;
 /* The limit for a command on one key. A command that comes from a primary or an append-only file
- * has been accepted already, so redis_open_room applies to it. */
-struct compat_room redis_room(void);
-extern const struct compat_room redis_open_room;
+ * has been accepted already, so redis_open_room applies to it, with 2^48 bytes: more than any
+ * address space, and sums of a few such numbers do not overflow. */
+#define REDIS_OPEN_BYTES (UINT64_C(1) << 48)
+struct compat_room redis_room(enum redis_type_name type);
+struct compat_room redis_open_room(enum redis_type_name type);
+struct compat_room redis_room_of(redis_ctx *ctx, enum redis_type_name type); /* one of the two */
 bool redis_must_obey(redis_ctx *ctx);
 
 /* The allocator of one command that may take many big blocks or be refused many times. It avoids
- * asking the server for its free memory before each block. Values are freed with redis_memory.
- * Every command opens its own account, which must not be copied. */
+ * asking the server for its free memory before each block. Its blocks belong to values of the
+ * type. Every command opens its own account, which must not be copied. */
 struct redis_account {
     tamis_memory memory;
+    struct redis_tally *tally;
     uint64_t left; /* 0 before the server was first asked */
     bool exact;    /* nothing was taken since the server was asked */
 };
-void redis_open_account(struct redis_account *account);
+void redis_open_account(struct redis_account *account, enum redis_type_name type);
 
 /* --- Keys (support.c) ------------------------------------------------------------------------- */
 
@@ -70,7 +147,7 @@ int redis_reply_items(redis_ctx *ctx, redis_string **argv, int argc, const redis
                       const char *absent,
                       void (*reply)(redis_ctx *ctx, const void *value, tamis_bytes item));
 /* Sets the value of a key, which owns it from then on. */
-void redis_set_value(struct redis_open *open, redis_type *type, void *value);
+void redis_set_value(struct redis_open *open, enum redis_type_name type, void *value);
 void redis_notify(redis_ctx *ctx, const char *event, redis_string *name);
 
 /* --- Words and replies (support.c) ------------------------------------------------------------ */
@@ -115,13 +192,21 @@ void redis_effects_free(struct redis_effects *e);
 /* --- Saved values (types.c) ------------------------------------------------------------------- */
 
 extern redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
-    *redis_tamis_type;
+    *redis_tdigest_type, *redis_tamis_type;
 int redis_types_load(redis_ctx *ctx);
 redis_type *redis_native_type(redis_ctx *ctx); /* native/type.c */
 
-/* The fields of an RDB value, through the API. */
+/* Creates a data type and remembers its methods for the survey. NULL as CreateDataType. */
+redis_type *redis_new_type(redis_ctx *ctx, enum redis_type_name type, const char *name, int encver,
+                           struct redis_type_methods *methods, redis_judge_function *judge);
+
+/* The fields of an RDB value, through the API. What is read counts as part of a value. */
+struct redis_input {
+    redis_io *io;
+    struct redis_tally *tally;
+};
 struct compat_writer redis_writer(redis_io *io);
-struct compat_reader redis_reader(redis_io *io);
+struct compat_reader redis_reader(struct redis_input *input);
 /* For aof_rewrite: writes RESTORE with the bytes of DUMP. */
 void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redis_type *type,
                         const char *name, int encver);

@@ -86,20 +86,39 @@ static void *try_zeroed(size_t n)
     return p;
 }
 
-static void *take(void *account, size_t n)
+static void *take(void *ctx, size_t n)
 {
-    return server_has(account, n) ? redis.TryAlloc(n > 0 ? n : 1) : NULL;
+    (void)ctx;
+    return server_has(NULL, n) ? redis.TryAlloc(n > 0 ? n : 1) : NULL;
 }
 
-static void *take_zeroed(void *account, size_t n)
+static void *take_zeroed(void *ctx, size_t n)
 {
-    return server_has(account, n) ? try_zeroed(n) : NULL;
+    (void)ctx;
+    return server_has(NULL, n) ? try_zeroed(n) : NULL;
 }
 
 static void give(void *ctx, void *p)
 {
     (void)ctx;
     redis.Free(p);
+}
+
+static void *take_on_account(void *ctx, size_t n)
+{
+    struct redis_account *a = ctx;
+    return redis_counted(a->tally, server_has(a, n) ? redis.TryAlloc(n > 0 ? n : 1) : NULL);
+}
+
+static void *take_zeroed_on_account(void *ctx, size_t n)
+{
+    struct redis_account *a = ctx;
+    return redis_counted(a->tally, server_has(a, n) ? try_zeroed(n) : NULL);
+}
+
+static void give_on_account(void *ctx, void *p)
+{
+    redis.Free(redis_uncounted(((struct redis_account *)ctx)->tally, p));
 }
 
 static void *take_to_save(void *ctx, size_t n)
@@ -117,18 +136,29 @@ static void *take_zeroed_to_save(void *ctx, size_t n)
 const tamis_memory redis_memory = {.alloc = take, .free = give, .zeroed = take_zeroed};
 const tamis_memory redis_saving_memory = {
     .alloc = take_to_save, .free = give, .zeroed = take_zeroed_to_save};
-/* 2^48 bytes are more than any address space, and sums of a few such numbers do not overflow. */
-const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
 
-struct compat_room redis_room(void)
+struct compat_room redis_room(enum redis_type_name type)
 {
-    return (struct compat_room){&redis_memory, (uint64_t)redis_settings.max_bytes};
+    return (struct compat_room){&redis_tally[type].memory, (uint64_t)redis_settings.max_bytes};
 }
 
-void redis_open_account(struct redis_account *account)
+struct compat_room redis_open_room(enum redis_type_name type)
 {
-    *account = (struct redis_account){
-        .memory = {.ctx = account, .alloc = take, .free = give, .zeroed = take_zeroed}};
+    return (struct compat_room){&redis_tally[type].memory, REDIS_OPEN_BYTES};
+}
+
+struct compat_room redis_room_of(redis_ctx *ctx, enum redis_type_name type)
+{
+    return redis_must_obey(ctx) ? redis_open_room(type) : redis_room(type);
+}
+
+void redis_open_account(struct redis_account *account, enum redis_type_name type)
+{
+    *account = (struct redis_account){.memory = {.ctx = account,
+                                                 .alloc = take_on_account,
+                                                 .free = give_on_account,
+                                                 .zeroed = take_zeroed_on_account},
+                                      .tally = &redis_tally[type]};
 }
 
 bool redis_must_obey(redis_ctx *ctx)
@@ -182,9 +212,9 @@ int redis_reply_items(redis_ctx *ctx, redis_string **argv, int argc, const redis
     return REDIS_OK;
 }
 
-void redis_set_value(struct redis_open *open, redis_type *type, void *value)
+void redis_set_value(struct redis_open *open, enum redis_type_name type, void *value)
 {
-    redis.ModuleTypeSetValue(open->key, type, value);
+    redis.ModuleTypeSetValue(open->key, redis_tally[type].type, redis_value_made(type, value));
     open->value = value;
 }
 

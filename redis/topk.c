@@ -9,10 +9,12 @@ static enum compat_status topk_create(redis_ctx *ctx, const long long shape[3], 
                                       struct compat_top **out)
 {
     const uint32_t k = (uint32_t)shape[0], width = (uint32_t)shape[1], depth = (uint32_t)shape[2];
-    const struct compat_room room = redis_room();
+    struct compat_room room = redis_room(REDIS_TOP);
     enum compat_status s = compat_top_create(&room, k, width, depth, decay, out);
-    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx))
-        s = compat_top_create(&redis_open_room, k, width, depth, decay, out);
+    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx)) {
+        room = redis_open_room(REDIS_TOP);
+        s = compat_top_create(&room, k, width, depth, decay, out);
+    }
     return s;
 }
 
@@ -45,7 +47,7 @@ int redis_topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
-        redis_set_value(&open, redis_top_type, t);
+        redis_set_value(&open, REDIS_TOP, t);
         redis_done(ctx, "topk.reserve", argv[1]);
     }
     redis_close_key(&open);
@@ -65,19 +67,21 @@ static bool increments_are_good(redis_string **argv, int argc)
 static bool topk_add_one(redis_ctx *ctx, struct compat_top *t, const redis_string *item,
                          long long n)
 {
-    const struct compat_room room = redis_room();
+    struct compat_room room = redis_room(REDIS_TOP);
     const tamis_bytes b = redis_bytes(item);
     struct compat_top_item expelled;
     enum compat_status s = compat_top_add(t, &room, b.p, b.len, (uint32_t)n, &expelled);
-    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx))
-        s = compat_top_add(t, &redis_open_room, b.p, b.len, (uint32_t)n, &expelled);
+    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx)) {
+        room = redis_open_room(REDIS_TOP);
+        s = compat_top_add(t, &room, b.p, b.len, (uint32_t)n, &expelled);
+    }
     if (s != COMPAT_OK)
         redis_error(ctx, "ERR Insufficient memory");
     else if (expelled.item == NULL)
         redis.ReplyWithNull(ctx);
     else
         redis.ReplyWithStringBuffer(ctx, expelled.item, expelled.len);
-    compat_free(&redis_memory, expelled.item);
+    compat_free(room.memory, expelled.item);
     return s == COMPAT_OK;
 }
 

@@ -1,13 +1,14 @@
-/* The four types of RedisBloom as the server handles them: how values are saved, loaded, copied,
+/* The five types of RedisBloom as the server handles them: how values are saved, loaded, copied,
  * measured and freed. */
 #include "module.h"
 #include "redisbloom/bloom.h"
 #include "redisbloom/cuckoo.h"
 #include "redisbloom/sketch.h"
+#include "redisbloom/tdigest.h"
 #include "redisbloom/top.h"
 
 redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
-    *redis_tamis_type;
+    *redis_tdigest_type, *redis_tamis_type;
 
 /* --- Fields through the API ------------------------------------------------------------------- */
 
@@ -31,44 +32,49 @@ struct compat_writer redis_writer(redis_io *io)
     return (struct compat_writer){io, write_number, write_real, write_bytes};
 }
 
-static bool read_number(void *io, uint64_t *value)
+static bool read_number(void *input, uint64_t *value)
 {
+    redis_io *io = ((struct redis_input *)input)->io;
     *value = redis.LoadUnsigned(io);
     return !redis.IsIOError(io);
 }
 
-static bool read_real(void *io, double *value)
+static bool read_real(void *input, double *value)
 {
+    redis_io *io = ((struct redis_input *)input)->io;
     *value = redis.LoadDouble(io);
     return !redis.IsIOError(io);
 }
 
 /* The server's allocator is also the module's, so the bytes that it has read become part of the
  * value. */
-static void *read_bytes(void *io, size_t *n)
+static void *read_bytes(void *input, size_t *n)
 {
+    const struct redis_input *in = input;
     *n = 0;
-    char *p = redis.LoadStringBuffer(io, n);
-    if (p != NULL && redis.IsIOError(io)) {
+    char *p = redis.LoadStringBuffer(in->io, n);
+    if (p != NULL && redis.IsIOError(in->io)) {
         redis.Free(p);
         p = NULL;
     }
-    return p;
+    return redis_counted(in->tally, p);
 }
 
-struct compat_reader redis_reader(redis_io *io)
+struct compat_reader redis_reader(struct redis_input *input)
 {
-    return (struct compat_reader){io, read_number, read_real, read_bytes};
+    return (struct compat_reader){input, read_number, read_real, read_bytes};
 }
 
 /* Returns what rdb_load returns: the value, or NULL with the reason in the log. */
-static void *loaded(redis_io *io, enum compat_status s, void *value, const char *what)
+static void *loaded(redis_io *io, enum compat_status s, enum redis_type_name type, void *value,
+                    const char *what)
 {
-    if (s != COMPAT_OK)
-        redis.LogIOError(io, "warning", "%s: %s", what,
-                         s == COMPAT_NO_MEMORY ? "no memory for the value"
-                                               : "the value is damaged, or of an unknown version");
-    return value;
+    if (s == COMPAT_OK) return redis_value_made(type, value);
+    const char *reason = s == COMPAT_NO_MEMORY ? "no memory for the value"
+                                               : "the value is damaged, or of an unknown version";
+    redis_refused(redis_load_source(), what, reason);
+    redis.LogIOError(io, "warning", "%s: %s", what, reason);
+    return NULL;
 }
 
 /* --- AOF -------------------------------------------------------------------------------------- */
@@ -157,6 +163,7 @@ static size_t free_effort(uint64_t pieces, uint64_t bytes)
     return (size_t)(pieces + (bytes >> 16));
 }
 
+/* The block has the same size afterwards, so nothing is counted. */
 static void move(redis_defrag *ctx, void **p)
 {
     void *moved = *p == NULL ? NULL : redis.DefragAlloc(ctx, *p);
@@ -164,13 +171,15 @@ static void move(redis_defrag *ctx, void **p)
 }
 
 /* The callbacks that differ between the types only in what they call; `write` writes the fields. */
-#define CALLBACKS(name, type_name, write)                                                          \
+#define CALLBACKS(name, type, type_name, write)                                                    \
     static void *name##_load(redis_io *io, int encver)                                             \
     {                                                                                              \
-        const struct compat_reader r = redis_reader(io);                                           \
+        struct redis_input input = {io, &redis_tally[type]};                                       \
+        const struct compat_reader r = redis_reader(&input);                                       \
         struct compat_##name *value;                                                               \
-        const enum compat_status s = compat_##name##_load(&r, encver, &redis_memory, &value);      \
-        return loaded(io, s, value, type_name);                                                    \
+        const enum compat_status s =                                                               \
+            compat_##name##_load(&r, encver, &redis_tally[type].memory, &value);                   \
+        return loaded(io, s, type, value, type_name);                                              \
     }                                                                                              \
     static void name##_save(redis_io *io, void *value)                                             \
     {                                                                                              \
@@ -185,12 +194,13 @@ static void move(redis_defrag *ctx, void **p)
     }                                                                                              \
     static void name##_free(void *value)                                                           \
     {                                                                                              \
-        compat_##name##_free(&redis_memory, value);                                                \
+        compat_##name##_free(&redis_tally[type].memory, value);                                    \
+        redis_value_gone(type);                                                                    \
     }                                                                                              \
     static void *name##_copy(redis_key_opt *ctx, const void *value)                                \
     {                                                                                              \
         (void)ctx;                                                                                 \
-        return compat_##name##_copy(&redis_memory, value);                                         \
+        return redis_value_made(type, compat_##name##_copy(&redis_tally[type].memory, value));     \
     }
 
 /* And those of the two types that are chains of links. */
@@ -231,7 +241,7 @@ static void chain_move(redis_defrag *ctx, const struct compat_chain *c, void *fi
 
 /* --- MBbloom-- -------------------------------------------------------------------------------- */
 
-CALLBACKS(bloom, REDISBLOOM_TYPE, compat_bloom_save)
+CALLBACKS(bloom, REDIS_BLOOM, REDISBLOOM_TYPE, compat_bloom_save)
 CHAIN_CALLBACKS(bloom)
 
 static size_t bloom_effort(redis_key_opt *ctx, const void *value)
@@ -239,6 +249,14 @@ static size_t bloom_effort(redis_key_opt *ctx, const void *value)
     const struct compat_bloom *b = value;
     (void)ctx;
     return free_effort(b->links, compat_bloom_cell_bytes(b));
+}
+
+/* BF.ADD never fills a link beyond its capacity. BF.MERGE may, and so may a loaded filter. */
+static void bloom_judge(const void *value, struct redis_verdict *out)
+{
+    const struct compat_bloom *b = value;
+    for (uint32_t i = 0; i < b->links; i++) out->overfull |= b->link[i].items > b->link[i].capacity;
+    out->read = b->links * sizeof *b->link;
 }
 
 static void bloom_rewrite(redis_io *io, redis_string *key, void *value)
@@ -260,7 +278,7 @@ static void bloom_rewrite(redis_io *io, redis_string *key, void *value)
 
 /* --- MBbloomCF -------------------------------------------------------------------------------- */
 
-CALLBACKS(cuckoo, "MBbloomCF", compat_cuckoo_save)
+CALLBACKS(cuckoo, REDIS_CUCKOO, "MBbloomCF", compat_cuckoo_save)
 CHAIN_CALLBACKS(cuckoo)
 
 static size_t cuckoo_effort(redis_key_opt *ctx, const void *value)
@@ -284,7 +302,7 @@ static void cuckoo_rewrite(redis_io *io, redis_string *key, void *value)
 
 /* --- CMSk-TYPE -------------------------------------------------------------------------------- */
 
-CALLBACKS(sketch, "CMSk-TYPE", compat_sketch_save)
+CALLBACKS(sketch, REDIS_SKETCH, "CMSk-TYPE", compat_sketch_save)
 
 static void sketch_rewrite(redis_io *io, redis_string *key, void *value)
 {
@@ -296,6 +314,11 @@ static size_t sketch_usage(redis_key_opt *ctx, const void *value, size_t samples
     const struct compat_sketch *s = value;
     (void)ctx, (void)samples;
     return size_of(s) + size_of(s->cells);
+}
+
+static void sketch_judge(const void *value, struct redis_verdict *out)
+{
+    out->saturated = ((const struct compat_sketch *)value)->saturated;
 }
 
 static size_t sketch_effort(redis_key_opt *ctx, const void *value)
@@ -321,7 +344,7 @@ static void top_write(const struct compat_top *t, const struct compat_writer *w)
 {
     compat_top_save(t, &redis_saving_memory, w);
 }
-CALLBACKS(top, "TopK-TYPE", top_write)
+CALLBACKS(top, REDIS_TOP, "TopK-TYPE", top_write)
 
 static void top_rewrite(redis_io *io, redis_string *key, void *value)
 {
@@ -335,6 +358,13 @@ static size_t top_usage(redis_key_opt *ctx, const void *value, size_t samples)
     (void)ctx, (void)samples;
     for (uint32_t i = 0; i < t->k; i++) sum += size_of(t->heap[i].item);
     return sum;
+}
+
+static void top_judge(const void *value, struct redis_verdict *out)
+{
+    const struct compat_top *t = value;
+    out->saturated = t->saturated;
+    out->read = t->k * sizeof *t->heap; /* by top_usage */
 }
 
 static size_t top_effort(redis_key_opt *ctx, const void *value)
@@ -362,6 +392,39 @@ static int top_defrag(redis_defrag *ctx, redis_string *key, void **value)
     return 0;
 }
 
+/* --- TDIS-TYPE -------------------------------------------------------------------------------- */
+
+CALLBACKS(tdigest, REDIS_TDIGEST, "TDIS-TYPE", compat_tdigest_save)
+
+static void tdigest_rewrite(redis_io *io, redis_string *key, void *value)
+{
+    redis_emit_restore(io, key, value, redis_tdigest_type, "TDIS-TYPE", 0);
+}
+
+static size_t tdigest_usage(redis_key_opt *ctx, const void *value, size_t samples)
+{
+    const struct compat_tdigest *t = value;
+    (void)ctx, (void)samples;
+    return size_of(t) + size_of(t->nodes);
+}
+
+static size_t tdigest_effort(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return free_effort(1, compat_tdigest_node_bytes(value));
+}
+
+static int tdigest_defrag(redis_defrag *ctx, redis_string *key, void **value)
+{
+    (void)key;
+    move(ctx, value);
+    struct compat_tdigest *t = *value;
+    void *nodes = t->nodes;
+    move(ctx, &nodes);
+    t->nodes = nodes;
+    return 0;
+}
+
 #define METHODS(name)                                                                              \
     {                                                                                              \
         .version = REDIS_TYPE_METHODS, .rdb_load = name##_load, .rdb_save = name##_save,           \
@@ -370,17 +433,30 @@ static int top_defrag(redis_defrag *ctx, redis_string *key, void **value)
         .copy2 = name##_copy                                                                       \
     }
 
+redis_type *redis_new_type(redis_ctx *ctx, enum redis_type_name type, const char *name, int encver,
+                           struct redis_type_methods *methods, redis_judge_function *judge)
+{
+    struct redis_tally *t = &redis_tally[type];
+    t->usage = methods->mem_usage2;
+    t->judge = judge;
+    t->type = redis.CreateDataType(ctx, name, encver, methods);
+    return t->type;
+}
+
 int redis_types_load(redis_ctx *ctx)
 {
     struct redis_type_methods bloom = METHODS(bloom), cuckoo = METHODS(cuckoo);
     struct redis_type_methods sketch = METHODS(sketch), top = METHODS(top);
-    redis_bloom_type = redis.CreateDataType(ctx, REDISBLOOM_TYPE, REDISBLOOM_LAYOUT, &bloom);
-    redis_cuckoo_type = redis.CreateDataType(ctx, "MBbloomCF", 4, &cuckoo);
-    redis_sketch_type = redis.CreateDataType(ctx, "CMSk-TYPE", 0, &sketch);
-    redis_top_type = redis.CreateDataType(ctx, "TopK-TYPE", 0, &top);
+    struct redis_type_methods tdigest = METHODS(tdigest);
+    redis_bloom_type =
+        redis_new_type(ctx, REDIS_BLOOM, REDISBLOOM_TYPE, REDISBLOOM_LAYOUT, &bloom, bloom_judge);
+    redis_cuckoo_type = redis_new_type(ctx, REDIS_CUCKOO, "MBbloomCF", 4, &cuckoo, NULL);
+    redis_sketch_type = redis_new_type(ctx, REDIS_SKETCH, "CMSk-TYPE", 0, &sketch, sketch_judge);
+    redis_top_type = redis_new_type(ctx, REDIS_TOP, "TopK-TYPE", 0, &top, top_judge);
     redis_tamis_type = redis_native_type(ctx);
+    redis_tdigest_type = redis_new_type(ctx, REDIS_TDIGEST, "TDIS-TYPE", 0, &tdigest, NULL);
     return redis_bloom_type != NULL && redis_cuckoo_type != NULL && redis_sketch_type != NULL &&
-                   redis_top_type != NULL && redis_tamis_type != NULL
+                   redis_top_type != NULL && redis_tamis_type != NULL && redis_tdigest_type != NULL
                ? REDIS_OK
                : REDIS_ERR;
 }

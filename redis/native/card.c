@@ -26,7 +26,7 @@ static bool unite(struct card *c, const tamis *t, tamis_error *why)
         tamis_stat(c->one, &f);
         if (f.kind != TAMIS_DISTINCT && tamis_distinct(c->one, &n, why) != TAMIS_OK) return false;
         if (tamis_copy(c->one, &c->sum, why) != TAMIS_OK) return false;
-        tamis_limit(c->sum, redis_open_room.max_bytes);
+        tamis_limit(c->sum, REDIS_OPEN_BYTES);
     }
     return tamis_merge(c->sum, t, why) == TAMIS_OK;
 }

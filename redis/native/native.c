@@ -18,7 +18,7 @@ int native_say(redis_ctx *ctx, const char *text)
 
 uint64_t native_limit(redis_ctx *ctx)
 {
-    return redis_must_obey(ctx) ? redis_open_room.max_bytes : (uint64_t)redis_settings.max_bytes;
+    return redis_must_obey(ctx) ? REDIS_OPEN_BYTES : (uint64_t)redis_settings.max_bytes;
 }
 
 tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_open *open)
@@ -51,7 +51,7 @@ bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
         native_say(ctx, "no memory");
         return false;
     }
-    redis_set_value(open, redis_tamis_type, n);
+    redis_set_value(open, REDIS_TAMIS, n);
     return true;
 }
 
@@ -597,6 +597,11 @@ int redis_tamis_rotate(redis_ctx *ctx, redis_string **argv, int argc)
     tamis_facts before = {.struct_size = sizeof before};
     tamis_stat(t, &before);
     const tamis_status s = to ? tamis_rotate_to(t, (uint64_t)epoch, &why) : tamis_rotate(t, &why);
+    if (s == TAMIS_OK) { /* saturated counters may be gone */
+        struct native_body *body = ((struct native *)open.value)->body;
+        body->read = false;
+        body->saturated = 0;
+    }
     if (s != TAMIS_OK || !to || before.epoch != (uint64_t)epoch)
         return finish_all_or_none(ctx, argv[1], &open, s, &why, "tamis.rotate");
     redis_ok(ctx); /* nothing has changed */

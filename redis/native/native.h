@@ -13,6 +13,9 @@ struct native_body {
     tamis_memory memory;
     size_t bytes;
     bool saving; /* see redis_saving_memory */
+    /* What the last TAMIS.INFO FULL, or the last survey, found. */
+    bool read;
+    uint64_t saturated;
 };
 struct native {
     struct native_body *body;
@@ -29,6 +32,9 @@ struct native *native_value(struct native_body *b);
 
 /* Returns the image as one block from that allocator, or NULL. */
 uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t *size);
+/* Returns *size bytes of it from the offset on, or as many as there are, or NULL. */
+uint8_t *native_piece(struct native_body *b, const tamis_memory *memory, uint64_t offset,
+                      size_t *size);
 
 /* For commands. native_say replies with an error in the library's words. native_open returns the
  * structure of a key, or NULL after an error reply. native_set sets a key's first value; on failure

@@ -12,10 +12,12 @@ static const tamis_memory *memory_of(const struct native_body *b)
     return b->saving ? &redis_saving_memory : &redis_memory;
 }
 
+#define TALLY (&redis_tally[REDIS_TAMIS])
+
 static void *counted(struct native_body *b, void *p)
 {
     if (p != NULL) b->bytes += redis.MallocSize(p);
-    return p;
+    return redis_counted(TALLY, p);
 }
 
 static void *take_counted(void *ctx, size_t n)
@@ -33,12 +35,12 @@ static void give_counted(void *ctx, void *p)
     struct native_body *b = ctx;
     if (p == NULL) return;
     b->bytes -= redis.MallocSize(p);
-    redis.Free(p);
+    redis.Free(redis_uncounted(TALLY, p));
 }
 
 static struct native_body *body_new(tamis_error *why)
 {
-    struct native_body *b = redis.TryAlloc(sizeof *b);
+    struct native_body *b = TALLY->memory.alloc(TALLY, sizeof *b);
     if (b == NULL) {
         *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory"};
         return NULL;
@@ -94,12 +96,12 @@ void native_free(struct native_body *b)
 {
     if (b == NULL) return;
     tamis_close(b->t);
-    redis.Free(b);
+    TALLY->memory.free(TALLY, b);
 }
 
 struct native *native_value(struct native_body *b)
 {
-    struct native *n = redis.TryAlloc(sizeof *n);
+    struct native *n = TALLY->memory.alloc(TALLY, sizeof *n);
     if (n == NULL)
         native_free(b);
     else
@@ -107,17 +109,25 @@ struct native *native_value(struct native_body *b)
     return n;
 }
 
+/* Where a piece of the image goes: `size` bytes, after the first `skip` ones. */
 struct filling {
     uint8_t *p;
     size_t at, size;
+    uint64_t skip;
 };
 
 static tamis_status fill_dump(void *ctx, const void *bytes, size_t n)
 {
     struct filling *f = ctx;
-    if (n > f->size - f->at) return TAMIS_EINVAL;
-    memcpy(f->p + f->at, bytes, n);
-    f->at += n;
+    if (n <= f->skip) {
+        f->skip -= n;
+        return TAMIS_OK;
+    }
+    const size_t from = (size_t)f->skip, left = f->size - f->at;
+    const size_t used = n - from < left ? n - from : left;
+    memcpy(f->p + f->at, (const uint8_t *)bytes + from, used);
+    f->at += used;
+    f->skip = 0;
     return TAMIS_OK;
 }
 
@@ -130,9 +140,11 @@ static tamis_status write_image(struct native_body *b, tamis_sink piece, void *c
     return s;
 }
 
-uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t *size)
+uint8_t *native_piece(struct native_body *b, const tamis_memory *memory, uint64_t offset,
+                      size_t *size)
 {
-    struct filling f = {.size = (size_t)tamis_image_size(b->t)};
+    const uint64_t all = tamis_image_size(b->t), left = offset < all ? all - offset : 0;
+    struct filling f = {.size = *size < left ? *size : (size_t)left, .skip = offset};
     f.p = memory->alloc(NULL, f.size);
     if (f.p == NULL) return NULL;
     if (write_image(b, fill_dump, &f, NULL) != TAMIS_OK || f.at != f.size) {
@@ -141,6 +153,12 @@ uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t 
     }
     *size = f.size;
     return f.p;
+}
+
+uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t *size)
+{
+    *size = SIZE_MAX;
+    return native_piece(b, memory, 0, size);
 }
 
 /* Copies through the image, because a copy of the handle would count its memory together with the
@@ -153,7 +171,7 @@ struct native_body *native_copy(struct native_body *b, tamis_error *why)
         *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory for a copy"};
         return NULL;
     }
-    struct native_body *copy = native_load(image, size, redis_open_room.max_bytes, why);
+    struct native_body *copy = native_load(image, size, REDIS_OPEN_BYTES, why);
     redis.Free(image);
     return copy;
 }
@@ -212,17 +230,21 @@ static void *load_native(redis_io *io, int encver)
     struct native_body *b = NULL;
     struct native *value = NULL;
     if (encver != ENCVER) {
+        redis_refused(redis_load_source(), NAME, "unknown version");
         redis.LogIOError(io, "warning", NAME ": unknown version %d", encver);
         return NULL;
     }
     uint8_t *image = read_image(io, &size);
     if (image != NULL) {
-        b = native_load(image, size, redis_open_room.max_bytes, &why);
+        b = native_load(image, size, REDIS_OPEN_BYTES, &why);
         redis.Free(image);
     }
     if (b != NULL) value = native_value(b);
-    if (value == NULL) redis.LogIOError(io, "warning", NAME ": a value is refused: %s", why.text);
-    return value;
+    if (value == NULL) {
+        redis_refused(redis_load_source(), NAME, why.text);
+        redis.LogIOError(io, "warning", NAME ": a value is refused: %s", why.text);
+    }
+    return redis_value_made(REDIS_TAMIS, value);
 }
 
 static void rewrite(redis_io *io, redis_string *key, void *value)
@@ -254,7 +276,8 @@ static void drop(void *value)
 {
     struct native *n = value;
     native_free(n->body);
-    redis.Free(n);
+    TALLY->memory.free(TALLY, n);
+    redis_value_gone(REDIS_TAMIS);
 }
 
 static size_t usage(redis_key_opt *ctx, const void *value, size_t samples)
@@ -275,7 +298,47 @@ static void *copy(redis_key_opt *ctx, const void *value)
     tamis_error why;
     (void)ctx;
     struct native_body *b = native_copy(((const struct native *)value)->body, &why);
-    return b == NULL ? NULL : native_value(b);
+    return b == NULL ? NULL : redis_value_made(REDIS_TAMIS, native_value(b));
+}
+
+/* A survey reads the counters of structures of up to this size, in about a millisecond. */
+#define READ_AT_MOST (1u << 16)
+
+/* Whether the counters of a structure may be saturated. A tally or a top only ever adds weights, so
+ * no counter exceeds their sum. */
+static bool may_be_saturated(const tamis_facts *f)
+{
+    if (f->kind == TAMIS_TALLY || f->kind == TAMIS_TOP) return f->weight == INT64_MAX;
+    const uint32_t kind = f->inner_kind != 0 ? f->inner_kind : f->kind;
+    return kind == TAMIS_COUNTING || (kind >= TAMIS_COUNT_MIN && kind != TAMIS_DISTINCT);
+}
+
+static uint64_t saturated_cells(const tamis *t, const tamis_facts *f)
+{
+    const uint64_t most = f->cell_bits == 64 ? INT64_MAX : (UINT64_C(1) << f->cell_bits) - 1;
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < f->bytes * 8 / f->cell_bits; i++) n += tamis_cell(t, i) == most;
+    return n;
+}
+
+/* Other structures would take up to 12 ms per MiB, and tamis_info would make sketches bigger by
+ * what it keeps about their noise. For these a survey reports what the last TAMIS.INFO FULL found.
+ * Counters stay saturated, so that number is a lower bound. Only TAMIS.ROTATE drops some, and makes
+ * the structure unread. */
+static void judge_image(const void *value, struct redis_verdict *out)
+{
+    struct native_body *b = ((const struct native *)value)->body;
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_stat(b->t, &f);
+    out->overfull = f.overfull;
+    if (!may_be_saturated(&f)) return;
+    if ((f.kind == TAMIS_COUNTING || f.kind == TAMIS_COUNT_MIN) && f.bytes <= READ_AT_MOST) {
+        b->saturated = saturated_cells(b->t, &f);
+        out->read = f.bytes;
+        b->read = true;
+    }
+    out->saturated = b->saturated;
+    out->unread = !b->read;
 }
 
 redis_type *redis_native_type(redis_ctx *ctx)
@@ -289,5 +352,5 @@ redis_type *redis_native_type(redis_ctx *ctx)
                                          .mem_usage2 = usage,
                                          .free_effort2 = native_effort,
                                          .copy2 = copy};
-    return redis.CreateDataType(ctx, NAME, ENCVER, &methods);
+    return redis_new_type(ctx, REDIS_TAMIS, NAME, ENCVER, &methods, judge_image);
 }

@@ -1,4 +1,4 @@
-/* What the four structures of RedisBloom share here: memory with a limit, the fields of an RDB
+/* What the five structures of RedisBloom share here: memory with a limit, the fields of an RDB
  * value, numbers in little-endian bytes. Nothing in this folder depends on Redis, so all of it is
  * tested without a server.
  *

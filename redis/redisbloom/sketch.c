@@ -69,6 +69,13 @@ struct compat_sketch *compat_sketch_copy(const tamis_memory *memory, const struc
     return NULL;
 }
 
+static uint64_t count_saturated(const uint8_t *cells, size_t bytes)
+{
+    uint64_t n = 0;
+    for (size_t at = 0; at < bytes; at += 4) n += compat_get32(cells + at) == COMPAT_SKETCH_END;
+    return n;
+}
+
 uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len, uint64_t n)
 {
     uint32_t least = COMPAT_SKETCH_END;
@@ -77,6 +84,7 @@ uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len
         const uint32_t old = compat_get32(c);
         const uint32_t now = n > COMPAT_SKETCH_END - old ? COMPAT_SKETCH_END : old + (uint32_t)n;
         compat_put32(c, now);
+        s->saturated += now == COMPAT_SKETCH_END && old != COMPAT_SKETCH_END;
         if (now < least) least = now;
     }
     s->count = n > INT64_MAX - s->count ? INT64_MAX : s->count + n;
@@ -128,6 +136,7 @@ enum compat_status compat_sketch_merge(struct compat_sketch *into,
         compat_put32(into->cells + at, value);
     }
     into->count = (uint64_t)count;
+    into->saturated = count_saturated(into->cells, bytes);
     return COMPAT_OK;
 }
 
@@ -156,7 +165,10 @@ enum compat_status compat_sketch_load(const struct compat_reader *r, int encver,
     if (head.count > INT64_MAX) head.count = INT64_MAX; /* RedisBloom's count has wrapped around */
     head.cells = r->bytes(r->ctx, &len);
     if (head.cells == NULL) return COMPAT_BAD;
-    if (len == bytes) *out = compat_clone(memory, &head, sizeof head);
+    if (len == bytes) {
+        head.saturated = count_saturated(head.cells, len);
+        *out = compat_clone(memory, &head, sizeof head);
+    }
     if (*out != NULL) return COMPAT_OK;
     compat_free(memory, head.cells);
     return len == bytes ? COMPAT_NO_MEMORY : COMPAT_BAD;

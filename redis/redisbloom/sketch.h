@@ -6,7 +6,8 @@
 
 struct compat_sketch {
     uint64_t width, depth, count;
-    uint8_t *cells; /* 32 bits each, row by row */
+    uint64_t saturated; /* number of saturated counters */
+    uint8_t *cells;     /* 32 bits each, row by row */
 };
 
 /* The value of a saturated counter. */

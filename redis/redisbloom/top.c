@@ -141,6 +141,11 @@ fail:
     return NULL;
 }
 
+static bool is_saturated(const uint8_t *c)
+{
+    return compat_get32(c + 4) == UINT32_MAX;
+}
+
 /* Counts an item in one row. Returns the item's count in its cell afterwards. */
 static uint32_t count_in_row(struct compat_top *t, uint8_t *c, uint32_t fingerprint, uint32_t n)
 {
@@ -221,8 +226,11 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
         return COMPAT_NO_MEMORY;
     uint32_t greatest = 0;
     for (uint32_t row = 0; row < t->depth; row++) {
-        const uint32_t count = count_in_row(t, top_cell(t, row, item, len), fingerprint, n);
+        uint8_t *c = top_cell(t, row, item, len);
+        const bool was_saturated = is_saturated(c);
+        const uint32_t count = count_in_row(t, c, fingerprint, n);
         if (count > greatest) greatest = count;
+        t->saturated = t->saturated + is_saturated(c) - was_saturated;
     }
     if (greatest >= t->heap[0].count) {
         if (h == NULL) {
@@ -353,6 +361,7 @@ static enum compat_status load_parts(struct compat_top *t, const struct compat_r
     if (__builtin_mul_overflow((uint64_t)t->width * t->depth, 8u, &bytes)) return COMPAT_BAD;
     t->cells = r->bytes(r->ctx, &len);
     if (t->cells == NULL || len != bytes) return COMPAT_BAD;
+    for (uint64_t at = 0; at < bytes; at += 8) t->saturated += is_saturated(t->cells + at);
     uint8_t *entries = r->bytes(r->ctx, &len);
     enum compat_status s = entries == NULL || len != (uint64_t)k * ENTRY ? COMPAT_BAD : COMPAT_OK;
     if (s == COMPAT_OK) {

@@ -16,6 +16,7 @@ struct compat_top {
     uint8_t *cells;               /* fingerprint and count, 32 bits each, row by row */
     struct compat_top_item *heap; /* k entries, the least first */
     uint64_t text_bytes;          /* bytes that their items take */
+    uint64_t saturated;           /* number of saturated counters */
     double powers[256];           /* powers of decay */
 };
 

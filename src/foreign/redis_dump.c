@@ -1,164 +1,52 @@
-/* The payload that Redis' DUMP returns for a key with a RedisBloom filter, and that RESTORE takes.
- * It is a value of a module as in RDB files, the version of those files in two bytes, and a CRC-64
- * of all that. The value is a type (7), the name and version of the module's type in 64 bits
- * (MBbloom--, 4), then numbers, doubles and strings, each preceded by its kind, and a zero:
+/* The payload that Redis' DUMP returns for a key with a RedisBloom filter, and that RESTORE takes
+ * (redis_rdb.h). Its type is MBbloom--, version 4, and its fields are:
  *
  *     items, links, options, growth
- *     for each link: capacity, error, probes, bits per entry, bits, log2, the bits, items
- *
- * Numbers have one to nine bytes. Strings may be compressed by LZF, which mixes literal bytes and
- * copies of earlier ones. */
+ *     for each link: capacity, error, probes, bits per entry, bits, log2, the bits, items */
 #include "foreign.h"
+#include "redis_rdb.h"
 #include "redisbloom.h"
 
-enum { TYPE_MODULE = 7, FOOTER = 10 };
-enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
 /* REDISBLOOM_TYPE, six bits per letter, then ten bits for the version of the layout. */
 #define MODULE (UINT64_C(0x3016e5a289bef804) >> 10)
-/* Old enough for Redis 5, the first with module values of this kind; newer servers accept it as
- * well. */
-enum { RDB_VERSION = 9 };
 /* The numbers around the bits of a link take at most 63 bytes; the head and the end of the payload
  * together take at most 45. */
 enum { AROUND = 64 };
 
-/* --- Checksums -------------------------------------------------------------------------------- */
-
-/* The CRC-64 of Jones, reflected, as in Redis. */
-static void make_table(uint64_t table[256])
-{
-    for (unsigned i = 0; i < 256; i++) {
-        uint64_t v = i;
-        for (int b = 0; b < 8; b++) v = v >> 1 ^ (v & 1 ? UINT64_C(0x95ac9329ac4bc9b5) : 0);
-        table[i] = v;
-    }
-}
-
-static uint64_t crc(const uint64_t table[256], uint64_t v, const uint8_t *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++) v = table[(uint8_t)v ^ p[i]] ^ v >> 8;
-    return v;
-}
-
 /* --- Reading ---------------------------------------------------------------------------------- */
-
-struct rdb {
-    const uint8_t *p;
-    size_t n, at;
-    bool bad;
-};
-
-static const uint8_t *redis_dump_take(struct rdb *r, uint64_t n)
-{
-    if (r->bad || n > r->n - r->at) {
-        r->bad = true;
-        return NULL;
-    }
-    r->at += (size_t)n;
-    return r->p + r->at - (size_t)n;
-}
-
-static uint64_t big_endian(struct rdb *r, unsigned bytes)
-{
-    const uint8_t *p = redis_dump_take(r, bytes);
-    uint64_t v = 0;
-    for (unsigned i = 0; p != NULL && i < bytes; i++) v = v << 8 | p[i];
-    return v;
-}
-
-/* Reads a number. If `special` is not NULL, *special reports whether the upper two bits of a
- * string's length mark a special encoding. */
-static uint64_t length(struct rdb *r, bool *special)
-{
-    const uint64_t first = big_endian(r, 1);
-    if (special != NULL) *special = first >> 6 == 3;
-    switch (first >> 6) {
-    case 0: return first;
-    case 1: return (first & 63) << 8 | big_endian(r, 1);
-    case 2:
-        if (first == 0x80) return big_endian(r, 4);
-        if (first == 0x81) return big_endian(r, 8);
-        break;
-    default:
-        if (special != NULL) return first & 63;
-    }
-    r->bad = true;
-    return 0;
-}
 
 static void expect(struct rdb *r, unsigned kind)
 {
-    if (length(r, NULL) != kind) r->bad = true;
+    if (rdb_length(r, NULL) != kind) r->bad = true;
 }
 
 static uint64_t number(struct rdb *r)
 {
-    expect(r, KIND_NUMBER);
-    return length(r, NULL);
+    expect(r, RDB_KIND_NUMBER);
+    return rdb_length(r, NULL);
 }
 
 static double real(struct rdb *r)
 {
     double v = 0;
-    expect(r, KIND_DOUBLE);
-    const uint8_t *p = redis_dump_take(r, 8);
+    expect(r, RDB_KIND_DOUBLE);
+    const uint8_t *p = rdb_take(r, 8);
     if (p == NULL) return v;
     const uint64_t bits = tamis__get64(p);
     memcpy(&v, &bits, sizeof v);
     return v;
 }
 
-struct string {
-    const uint8_t *p;
-    uint64_t stored, size; /* size differs from stored if the string is compressed */
-    bool packed;
-};
-
-static struct string string(struct rdb *r)
+static struct rdb_string string(struct rdb *r)
 {
-    enum { LZF = 3, MOST_EXPANSION = 88 }; /* three bytes of code produce at most 264 */
-    struct string s = {NULL, 0, 0, false};
-    expect(r, KIND_STRING);
-    s.stored = s.size = length(r, &s.packed);
-    if (s.packed) {
-        if (s.stored != LZF) r->bad = true; /* otherwise it is a number, not a bit array */
-        s.stored = length(r, NULL);
-        s.size = length(r, NULL);
-        if (s.size / MOST_EXPANSION > s.stored) r->bad = true;
-    }
-    s.p = redis_dump_take(r, s.stored);
+    expect(r, RDB_KIND_STRING);
+    const struct rdb_string s = rdb_string(r);
+    if (s.number) r->bad = true; /* it is not a bit array */
     return s;
 }
 
-/* Returns false unless exactly `size` bytes come out. */
-static bool unpack(const struct string *s, uint8_t *to)
-{
-    uint64_t in = 0, out = 0;
-    while (in < s->stored) {
-        const unsigned control = s->p[in++];
-        if (control < 32) { /* this many bytes and one more, verbatim */
-            if (control + 1 > s->stored - in || control + 1 > s->size - out) return false;
-            memcpy(to + out, s->p + in, control + 1);
-            in += control + 1;
-            out += control + 1;
-            continue;
-        }
-        uint64_t n = control >> 5;
-        if (n == 7) {
-            if (in == s->stored) return false;
-            n += s->p[in++];
-        }
-        n += 2;
-        if (in == s->stored) return false;
-        const uint64_t back = ((uint64_t)(control & 31) << 8 | s->p[in++]) + 1;
-        if (back > out || n > s->size - out) return false;
-        for (; n > 0; n--, out++) to[out] = to[out - back]; /* they may overlap */
-    }
-    return out == s->size;
-}
-
 /* Reads one link; its bits stay compressed. */
-static struct string link_of(struct rdb *r, struct link *l)
+static struct rdb_string link_of(struct rdb *r, struct link *l)
 {
     l->capacity = number(r);
     l->error = real(r);
@@ -168,7 +56,7 @@ static struct string link_of(struct rdb *r, struct link *l)
     l->m = number(r);
     const uint64_t log2 = number(r);
     l->log2 = log2 < 64 ? (uint8_t)log2 : UINT8_MAX;
-    const struct string s = string(r);
+    const struct rdb_string s = string(r);
     l->bytes = s.size;
     l->items = number(r);
     return s;
@@ -181,8 +69,8 @@ struct head {
 static struct head head_of(struct rdb *r)
 {
     struct head h = {0};
-    if (big_endian(r, 1) != TYPE_MODULE) r->bad = true;
-    const uint64_t id = length(r, NULL);
+    if (rdb_big_endian(r, 1) != RDB_MODULE_VALUE) r->bad = true;
+    const uint64_t id = rdb_length(r, NULL);
     if (id >> 10 != MODULE) r->bad = true;
     h.layout = id & 1023;
     if (r->bad || h.layout < REDISBLOOM_OLDEST_LAYOUT || h.layout > REDISBLOOM_LAYOUT) return h;
@@ -198,11 +86,11 @@ static struct head head_of(struct rdb *r)
 static bool strip(const uint8_t *p, size_t *n)
 {
     uint64_t table[256];
-    make_table(table);
+    rdb_crc_table(table);
     for (size_t newline = 0; newline <= 1; newline++) {
-        if (*n < FOOTER + newline + 1 || (newline == 1 && p[*n - 1] != '\n')) return false;
+        if (*n < RDB_FOOTER + newline + 1 || (newline == 1 && p[*n - 1] != '\n')) return false;
         const size_t sum = *n - newline - 8;
-        if (crc(table, 0, p, sum) != tamis__get64(p + sum)) continue;
+        if (rdb_crc(table, 0, p, sum) != tamis__get64(p + sum)) continue;
         *n = sum - 2;
         return true;
     }
@@ -215,14 +103,14 @@ static const char *redis_dump_wrong(struct rdb r, uint64_t links, uint64_t *unpa
     *unpacked = 0;
     for (uint64_t i = 0; i < links; i++) {
         struct link l = {0};
-        const struct string s = link_of(&r, &l);
+        const struct rdb_string s = link_of(&r, &l);
         if (r.bad) return "the payload of this RedisBloom filter is damaged";
         const char *reason = tamis__redis_wrong_link(&l);
         if (reason != NULL) return reason;
         if (s.packed && !tamis__sum(*unpacked, s.size, unpacked))
             return "this RedisBloom filter is too big";
     }
-    expect(&r, KIND_END);
+    expect(&r, RDB_KIND_END);
     return r.bad || r.at != r.n ? "there are bytes after the RedisBloom filter" : NULL;
 }
 
@@ -231,10 +119,10 @@ static bool redis_dump_fill(tamis_foreign *f, struct rdb r)
     uint8_t *to = f->owned;
     for (uint32_t i = 0; i < f->n_links; i++) {
         struct link *l = &f->links[i];
-        const struct string s = link_of(&r, l);
+        const struct rdb_string s = link_of(&r, l);
         l->bits = s.p;
         if (!s.packed) continue;
-        if (!unpack(&s, to)) return false;
+        if (!rdb_unpack(&s, to)) return false;
         l->bits = to;
         to += s.size;
     }
@@ -244,7 +132,8 @@ static bool redis_dump_fill(tamis_foreign *f, struct rdb r)
 static bool redis_dump_begins(const uint8_t *p, size_t n)
 {
     struct rdb r = {p, n, 0, false};
-    return big_endian(&r, 1) == TYPE_MODULE && length(&r, NULL) >> 10 == MODULE && !r.bad;
+    return rdb_big_endian(&r, 1) == RDB_MODULE_VALUE && rdb_length(&r, NULL) >> 10 == MODULE &&
+           !r.bad;
 }
 
 static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o,
@@ -292,7 +181,7 @@ struct writer {
 static void redis_dump_put_bytes(struct writer *w, const void *p, size_t n)
 {
     if (w->status != TAMIS_OK) return;
-    w->sum = crc(w->table, w->sum, p, n);
+    w->sum = rdb_crc(w->table, w->sum, p, n);
     w->status = w->put(w->ctx, p, n);
 }
 
@@ -314,7 +203,7 @@ static void put_length(struct writer *w, uint64_t v)
 
 static void put_number(struct writer *w, uint64_t v)
 {
-    put_length(w, KIND_NUMBER);
+    put_length(w, RDB_KIND_NUMBER);
     put_length(w, v);
 }
 
@@ -324,7 +213,7 @@ static void put_real(struct writer *w, double v)
     uint8_t b[8];
     memcpy(&bits, &v, sizeof bits);
     tamis__put64(b, bits);
-    put_length(w, KIND_DOUBLE);
+    put_length(w, RDB_KIND_DOUBLE);
     redis_dump_put_bytes(w, b, sizeof b);
 }
 
@@ -336,7 +225,7 @@ static void redis_dump_put_link(struct writer *w, const struct link *l)
     put_real(w, l->bits_per_entry);
     put_number(w, l->m);
     put_number(w, l->log2);
-    put_length(w, KIND_STRING);
+    put_length(w, RDB_KIND_STRING);
     put_length(w, l->bytes);
     redis_dump_put_bytes(w, l->bits, (size_t)l->bytes);
     put_number(w, l->items);
@@ -344,7 +233,7 @@ static void redis_dump_put_link(struct writer *w, const struct link *l)
 
 static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why)
 {
-    static const uint8_t type = TYPE_MODULE, version[2] = {RDB_VERSION, 0};
+    static const uint8_t type = RDB_MODULE_VALUE, version[2] = {RDB_OLD_VERSION, 0};
     struct writer w = {put, ctx, TAMIS_OK, 0, {0}};
     uint64_t most = AROUND; /* bytes of the payload */
     for (uint32_t i = 0; i < f->n_links; i++) most += f->links[i].bytes + AROUND;
@@ -352,7 +241,7 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
         return tamis__fail(
             why, TAMIS_EUNSUPPORTED,
             "Redis cannot RESTORE more than 512 MB; use the format redisbloom (BF.LOADCHUNK)");
-    make_table(w.table);
+    rdb_crc_table(w.table);
     redis_dump_put_bytes(&w, &type, 1);
     put_length(&w, MODULE << 10 | REDISBLOOM_LAYOUT);
     put_number(&w, f->items);
@@ -360,7 +249,7 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
     put_number(&w, f->options);
     put_number(&w, f->growth);
     for (uint32_t i = 0; i < f->n_links; i++) redis_dump_put_link(&w, &f->links[i]);
-    put_length(&w, KIND_END);
+    put_length(&w, RDB_KIND_END);
     redis_dump_put_bytes(&w, version, sizeof version);
     uint8_t sum[8];
     tamis__put64(sum, w.sum);

@@ -2,9 +2,9 @@
  * damaged values at rest, chunks and images out of order, and memory that is refused. Every command
  * gets one whole reply. A saved value loads as the same bytes, also from an append-only file. Every
  * key that was added to a filter is a member, and no count is too low, whatever the filter was
- * loaded from. No key ever holds a private filter, whose "no" is a guess. A command asks the server
- * only a few times how much memory is left. The last byte of the input chooses the server
- * (choose_server).
+ * loaded from. Quantiles are in order and within the observations. No key ever holds a private
+ * filter, whose "no" is a guess. A command asks the server only a few times how much memory is
+ * left. The last byte of the input chooses the server (choose_server).
  *
  * ./run fuzz redis */
 #ifndef _GNU_SOURCE
@@ -16,6 +16,7 @@
 #include "../../redis/native/native.h"
 #include "../../redis/redisbloom/bloom.h"
 #include "../../redis/redisbloom/cuckoo.h"
+#include "../../redis/redisbloom/tdigest.h"
 #include "feed.h"
 #include "server.h"
 
@@ -32,7 +33,7 @@ struct known {
 };
 static struct known known[SERVER_KEYS];
 
-enum { BLOOM, CUCKOO, SKETCH, TOP, NATIVE };
+enum { BLOOM, CUCKOO, SKETCH, TOP, NATIVE, DIGEST };
 
 static const char *name_of(size_t key)
 {
@@ -75,8 +76,29 @@ static void check_item(size_t key, uint32_t i)
     }
 }
 
+static void check_digest(size_t key)
+{
+    const struct compat_tdigest *t = server_keys[key].value;
+    uint64_t added = 0;
+    double last = t->min;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        added += known[key].count[i];
+        must(known[key].count[i] == 0 || (i >= t->min && i <= t->max),
+             "the range of what was added");
+    }
+    must(added <= (uint64_t)compat_tdigest_count(t), "never too few");
+    for (unsigned i = 0; i <= 10 && compat_tdigest_count(t) > 0; i++) {
+        char q[8];
+        snprintf(q, sizeof q, "%u.%u", i / 10, i % 10);
+        server_say("TDIGEST.QUANTILE", name_of(key), q, NULL);
+        must(server_ctx.real >= last && server_ctx.real <= t->max, "quantiles in order");
+        last = server_ctx.real;
+    }
+}
+
 static void check_all(size_t key)
 {
+    if (server_keys[key].value != NULL && type_number(key) == DIGEST) check_digest(key);
     if (server_keys[key].value != NULL && type_number(key) == NATIVE) {
         const struct native *n = server_keys[key].value;
         must(tamis_probability_hashes(n->body->t, NULL, 0, 0.5, NULL, NULL) == TAMIS_EUNSUPPORTED,
@@ -96,7 +118,9 @@ static void create(size_t key, uint8_t how)
     if (how % 8 == 2) server_say("CF.RESERVE", name, "8", "BUCKETSIZE", "2", NULL);
     if (how % 8 == 3) server_say("CF.RESERVE", name, "64", "EXPANSION", "0", NULL);
     if (how % 8 == 4) server_say("CMS.INITBYDIM", name, "16", "3", NULL);
-    if (how % 8 == 5) server_say("TOPK.RESERVE", name, "3", "8", "3", "0.9", NULL);
+    if (how % 16 == 5) server_say("TOPK.RESERVE", name, "3", "8", "3", "0.9", NULL);
+    if (how % 16 == 13)
+        server_say("TDIGEST.CREATE", name, "COMPRESSION", how < 128 ? "1" : "20", NULL);
     if (how % 8 < 6) return;
     const char *kind = kinds[how / 8 % 8];
     if (strcmp(kind, "tally") == 0 || strcmp(kind, "count-min") == 0)
@@ -124,6 +148,7 @@ static void add_item(size_t key, struct feed *f)
         n = 1 + how % 100u;
         break;
     case NATIVE: server_say("TAMIS.ADD", name, item, NULL); break;
+    case DIGEST: server_say("TDIGEST.ADD", name, strchr(item, '-') + 1, NULL); break;
     default: server_say("TOPK.ADD", name, item, NULL); return;
     }
     if (server_ctx.error) return;
@@ -186,7 +211,11 @@ static redis_string *feed_argument(struct feed *f)
                                         "nan",
                                         "inf",
                                         "SIZE",
-                                        "FILTERS"};
+                                        "FILTERS",
+                                        "COMPRESSION",
+                                        "OVERRIDE",
+                                        "1e308",
+                                        "-1e308"};
     char text[MOST_BYTES];
     size_t n;
     const uint8_t how = feed_byte(f);
@@ -423,13 +452,16 @@ static void rewrite(size_t key, size_t to)
 /* What is in a key is in another as well, where their shapes are equal. */
 static void merge(size_t key, size_t to)
 {
-    static const char *const names[] = {"BF.MERGE", "", "CMS.MERGE", "", "TAMIS.MERGE"};
+    static const char *const names[] = {"BF.MERGE",     "", "CMS.MERGE", "", "TAMIS.MERGE",
+                                        "TDIGEST.MERGE"};
     if (server_keys[key].value == NULL || server_keys[to].value == NULL || key == to) return;
     const size_t type = type_number(key);
     if (server_keys[to].type != server_keys[key].type || names[type][0] == '\0') return;
     const char *from = name_of(key), *into = name_of(to);
     if (type == SKETCH)
         server_say(names[type], into, "2", into, from, NULL);
+    else if (type == DIGEST)
+        server_say(names[type], into, "1", from, NULL);
     else
         server_say(names[type], into, from, NULL);
     if (server_ctx.error) return;

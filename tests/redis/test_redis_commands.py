@@ -9,8 +9,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
                                 "support"))
 from redis_client import Error, MODULE, SOURCE, Server, main  # noqa: E402
 
-FAMILIES = ("bf", "cf", "cms", "topk", "tamis")
-COMMANDS = 38 + 1 + 18  # RedisBloom's, BF.MERGE, TAMIS.*
+FAMILIES = ("bf", "cf", "cms", "topk", "tdigest", "tamis")
+COMMANDS = 52 + 1 + 19  # RedisBloom's, BF.MERGE, TAMIS.*
 
 
 def names(c):
@@ -31,7 +31,7 @@ def test_lower_case():
         # Also where a handler counts its arguments.
         for words in ("BF.RESERVE b 0.1 1 EXPANSION 1 NONSCALING x", "CF.RESERVE c 100 BUCKETSIZE",
                       "CMS.INCRBY m a 1 b",
-                      "TOPK.RESERVE t 1 1", "TAMIS.TOP t 1 2 3"):
+                      "TOPK.RESERVE t 1 1", "TDIGEST.CREATE d COMPRESSION", "TAMIS.TOP t 1 2 3"):
             assert c.call(*words.split()) \
                 == Error(f"ERR wrong number of arguments for '{words.split()[0].lower()}' command")
         c.do("CONFIG", "RESETSTAT")
@@ -68,7 +68,8 @@ def test_acl():
 
 # In RedisBloom's manual; CF.COMPACT, which it does not mention, by its releases. BF.MERGE and
 # TAMIS.* are Tamis' own.
-SINCE = {"bf": "1.0.0", "cf": "1.0.0", "cms": "2.0.0", "topk": "2.0.0", "tamis": "0.1.0",
+SINCE = {"bf": "1.0.0", "cf": "1.0.0", "cms": "2.0.0", "topk": "2.0.0", "tdigest": "2.4.0",
+         "tamis": "0.1.0",
          "bf.card": "2.4.4", "cf.compact": "2.2.0", "bf.merge": "0.1.0"}
 
 
@@ -99,7 +100,7 @@ def line(arguments):
 
 def manual():
     """The arguments of every command in docs/REDIS.md."""
-    rows = re.findall(r"^\| `([A-Z]+\.[A-Z]+)` \| `(.*?)` \|",
+    rows = re.findall(r"^\| `([A-Z]+\.[A-Z_]+)` \| `(.*?)` \|",
                       pathlib.Path(SOURCE, "docs/REDIS.md").read_text(), re.M)
     return {name.lower(): arguments.replace("\\|", "|") for name, arguments in rows}
 
@@ -121,6 +122,12 @@ BY_HAND = {
                                      [("item", "string"), ("increment", "integer")], "multiple")],
     "cms.merge": [("destination", "key"), ("numkeys", "integer"), ("source", "key", "multiple"),
                   ("weight", "integer", "WEIGHTS", "optional", "multiple")],
+    "tdigest.merge": [("destination", "key"), ("numkeys", "integer"), ("source", "key", "multiple"),
+                      ("compression", "integer", "COMPRESSION", "optional"),
+                      ("override", "pure-token", "OVERRIDE", "optional")],
+    "tdigest.byrevrank": [("key", "key"), ("reverse_rank", "integer", "multiple")],
+    "tdigest.trimmed_mean": [("key", "key"), ("low_cut_percentile", "double"),
+                             ("high_cut_percentile", "double")],
     "tamis.card": [("key", "key", "multiple"),
                    ("withinterval", "pure-token", "WITHINTERVAL", "optional")],
 }

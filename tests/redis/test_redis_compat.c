@@ -1,5 +1,5 @@
 /* RedisBloom's structures without a server. Real objects of RedisBloom
- * (tests/redis/redisbloom.vectors) are made again by the same commands, byte for byte; they
+ * (tests/redis/redisbloom*.vectors) are made again by the same commands, byte for byte; they
  * load, give the same answers, and are saved as the same bytes. Damaged ones are refused.
  * Replicas of a TopK agree. Every refused allocation is an error that changes nothing. */
 #include "../support/redis_vectors.h"
@@ -183,6 +183,11 @@ static void use(enum family family, void *value)
         } else if (family == CMS) {
             CHECK_THAT(compat_sketch_add(value, item, len, 3), <=,
                        compat_sketch_count(value, item, len));
+        } else if (family == TDIGEST) {
+            struct compat_tdigest *t = value;
+            if (compat_tdigest_prepare(t, &small, 1) == COMPAT_OK) compat_tdigest_add(t, i);
+            const double q = compat_tdigest_quantile(t, i / 19.0);
+            CHECK(t->merged == 0 || (q >= t->min && q <= t->max));
         } else {
             CHECK(compat_top_add(value, &room, item, len, 7, &expelled) == COMPAT_OK);
             compat_free(&memory, expelled.item);

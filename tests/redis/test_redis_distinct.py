@@ -30,7 +30,7 @@ def registers(size):
 
 
 def facts(c, key):
-    flat = c.text("TAMIS.INFO", key)
+    flat = c.text("TAMIS.INFO", key, "FULL")
     return dict(zip(flat[::2], flat[1::2]))
 
 

@@ -13,7 +13,7 @@ from cluster_servers import cluster  # noqa: E402
 from redis_client import BUILD, SOURCE, Server, main  # noqa: E402
 
 PAGE = SOURCE / "docs/REDIS.md"
-FAMILIES = ("BF", "CF", "CMS", "TOPK", "TAMIS")
+FAMILIES = ("BF", "CF", "CMS", "TOPK", "TDIGEST", "TAMIS")
 
 
 def with_tables(text):

@@ -196,6 +196,11 @@ USES = {
                   ("CMS.MERGE", "k", 1, "k")],
     "TopK-TYPE": [("TOPK.INCRBY", "k", "a", 50, "b", 3), ("TOPK.LIST", "k", "WITHCOUNT"),
                   ("TOPK.QUERY", "k", "a"), ("TOPK.COUNT", "k", "a")],
+    "TDIS-TYPE": [("TDIGEST.ADD", "k", 1, -2, "1e308"), ("TDIGEST.QUANTILE", "k", 0, 0.3, 1),
+                  ("TDIGEST.CDF", "k", "-inf", 0, 5), ("TDIGEST.RANK", "k", 0),
+                  ("TDIGEST.REVRANK", "k", 0), ("TDIGEST.BYRANK", "k", 1),
+                  ("TDIGEST.TRIMMED_MEAN", "k", 0.1, 0.9), ("TDIGEST.INFO", "k"),
+                  ("TDIGEST.MERGE", "k2", 2, "k", "k"), ("TDIGEST.ADD", "k2", *range(200))],
     "tamis-img": [("TAMIS.MADD", "k", "a", "b"), ("TAMIS.MHAS", "k", "a", "b"), ("TAMIS.INFO", "k"),
                   ("TAMIS.DUMP", "k"),
                   ("TAMIS.REMOVE", "k", "a"), ("TAMIS.COUNT", "k", "a"),
@@ -208,7 +213,7 @@ AFTER = [("DUMP", "k"), ("COPY", "k", "k2", "REPLACE"), ("MEMORY", "USAGE", "k")
 def seeds(client):
     """Dumps of RedisBloom, and of values made here."""
     found = {name: [] for name in USES}
-    for o in vectors():
+    for o in vectors() + vectors("redisbloom_tdigest")[::-1]:
         client.do("RESTORE", o.name, 0, o.dump)
         found[client.text("TYPE", o.name)].append(o.dump)
     for kind in ("blocked", "counting", "growing", "cuckoo", "tally", "window", "fuse",
@@ -279,6 +284,11 @@ COMMANDS = [
     ("CMS.INCRBY", "m", "a", 1), ("CMS.INITBYPROB", "m", "1e-16", "1e-16"),
             ("CMS.INITBYPROB", "m", "1e-300", "1e-300"),
     # memory
+    *[("TDIGEST.CREATE", "d", "COMPRESSION", n)
+      for n in (2**31, 2**62, 357913939, 357913940, 10**18, 715827884)],
+    ("TDIGEST.CREATE", "d"), ("TDIGEST.ADD", "d", "1e308", "-1e308", "1e-320"),
+    ("TDIGEST.MERGE", "d", 2**62, "d"), ("TDIGEST.MERGE", "d", 1, "d", "COMPRESSION", 2**62),
+    *[("TDIGEST.MERGE", "d", 1, "d")] * 60,
     ("BF.RESERVE", "b", 0.01, 10**14), ("BF.RESERVE", "b", "1e-300", 2**30),
             ("BF.INSERT", "b", "CAPACITY", 10**18, "ITEMS", "a"),
     ("BF.INSERT", "b", "CAPACITY", 2**30, "ERROR", "1e-100", "ITEMS", "a"),
@@ -336,12 +346,21 @@ def payloads_by_hand(client):
                             ("MBbloomCF", 7, 2**40), ("MBbloomCF", 7, 0), ("CMSk-TYPE", 0, 2**62),
                             ("CMSk-TYPE", 1, 2**62), ("CMSk-TYPE", 0, 0),
                             ("CMSk-TYPE", 1, 2**32), ("TopK-TYPE", 0, 0), ("TopK-TYPE", 0, 2**32),
-                            ("TopK-TYPE", 1, 2**61), ("TopK-TYPE", 2, 2**63)):
+                            ("TopK-TYPE", 1, 2**61), ("TopK-TYPE", 2, 2**63),
+                            *[("TDIS-TYPE", at, n) for at in (3, 4, 5)
+                              for n in (1, 131, 2**31 - 1, 2**31, 2**32 + 130, 2**64 - 1)],
+                            ("TDIS-TYPE", 6, 2**63)):
         start, fields = found[name][0]
         changed = list(fields)
         assert changed[at][0] == 2, (name, at)
         changed[at] = (2, value)
         yield payload(start, changed)
+    start, fields = found["TDIS-TYPE"][0]
+    for at in (0, 1, 2, 7, 8, 9, 20, len(fields) - 1):  # of which the last is a weight
+        assert fields[at][0] == 4, at
+        for value in ("nan", "inf", "-inf", "0.5"):
+            yield payload(start, fields[:at] + [(4, struct.pack("<d", float(value)))]
+                          + fields[at + 1:])
     for name, at in (("CMSk-TYPE", 3), ("TopK-TYPE", 4), ("TopK-TYPE", 5), ("TopK-TYPE", 6),
                      ("MBbloom--", 10), ("MBbloomCF", 8)):
         start, fields = found[name][0]

@@ -32,6 +32,7 @@ def test_untouched():
               (("CF.RESERVE", "k", 500000000), ("CF.ADD", "k", "x")),
               (("CMS.INITBYDIM", "k", 25000000, 5), ("CMS.INCRBY", "k", "x", 3)),
               (("TOPK.RESERVE", "k", 10, 9000000, 7, "0.9"), ("TOPK.ADD", "k", "x")),
+              (("TDIGEST.CREATE", "k", "COMPRESSION", 5000000), ("TDIGEST.ADD", "k", 1)),
               *[(("TAMIS.CREATE", "k", kind, "BYTES", 1 << 30, "RATE", "0.001"),
                  ("TAMIS.ADD", "k", "x")) for kind in KINDS],
               *[(("TAMIS.CREATE", "k", kind, "BYTES", 1 << 29), ("TAMIS.ADD", "k", "x"))

@@ -44,7 +44,7 @@ def test_kinds():
             others = sum(c.do("TAMIS.MHAS", kind, *[f"other-{i}" for i in range(2000)]))
             assert others < 100, (kind, others)  # 20 expected (48 of a pair): more than ten sigma
             assert c.do("TAMIS.HAS", kind, ITEMS[5]) == 1
-            info = c.text("TAMIS.INFO", kind)
+            info = c.text("TAMIS.INFO", kind, "FULL")
             facts = dict(zip(info[::2], info[1::2]))
             image = c.do("TAMIS.DUMP", kind)
             assert facts["kind"] == kind and facts["bytes"] == len(image) and facts["sealed"] \
@@ -143,7 +143,7 @@ def test_top():
               ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")),
               ("TAMIS.CREATE w window INNER tally BYTES 100000", "OK"), ("TAMIS.ADD w a", 1),
               ("TAMIS.TOP w", Error("ERR this kind keeps no list of items; top does")))
-        facts = c.do("TAMIS.INFO", "w")
+        facts = c.do("TAMIS.INFO", "w", "FULL")
         facts = dict(zip(facts[::2], facts[1::2]))
         assert facts["inner-kind"] == b"tally" and facts["generations"] > 1 \
             and facts["saturated"] == 0, facts
@@ -237,7 +237,7 @@ def test_estimates():
 
 
 def test_info():
-    """TAMIS.INFO has the bound and the interval that the command reports for the same image."""
+    """TAMIS.INFO FULL has the bound and the interval that the command reports for the image."""
     with Server() as server, tempfile.TemporaryDirectory() as room:
         three, path = server.client(resp=3), pathlib.Path(room, "image")
         for kind in ("bloom", "blocked", "counting", "cuckoo", "growing", "tally"):
@@ -246,7 +246,7 @@ def test_info():
             for items in ([], ITEMS):
                 if items:
                     three.do("TAMIS.MADD", kind, *items)
-                facts = plain(three.do("TAMIS.INFO", kind))
+                facts = plain(three.do("TAMIS.INFO", kind, "FULL"))
                 path.write_bytes(three.do("TAMIS.DUMP", kind))
                 file = json.loads(shell("info", "--json", path).stdout)
                 sizes = ("items-low", "items-high", "bits-per-item", "bound-bits", "bound-ratio")
@@ -309,7 +309,7 @@ def test_epochs():
         check(c, ("TAMIS.ROTATE w TO 102", "OK"))
         assert size[0] in c.do("INFO", "persistence")
         check(c, ("TAMIS.ROTATE w TO 103", "OK"), ("TAMIS.HAS w old", 0))
-        facts = c.do("TAMIS.INFO", "w")
+        facts = c.do("TAMIS.INFO", "w", "FULL")
         assert facts[facts.index("epoch") + 1] == 103, facts
         assert size[0] not in c.do("INFO", "persistence")
 

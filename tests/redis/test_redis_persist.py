@@ -337,8 +337,8 @@ def test_cluster():
         fill(cluster, "{one}", 10)
         for i in range(30):
             fill_small(cluster, i)
-        for words in (("CMS.MERGE", "a", 1, "b"), ("BF.MERGE", "a", "b"),
-                      ("TAMIS.MERGE", "a", "b")):
+        for words in (("CMS.MERGE", "a", 1, "b"), ("TDIGEST.MERGE", "a", 1, "b"),
+                      ("BF.MERGE", "a", "b"), ("TAMIS.MERGE", "a", "b")):
             reply = cluster.call(*words)
             assert reply.text.startswith("CROSSSLOT"), (words, reply)
         before = {f"bf{i}": cluster.do("DUMP", f"bf{i}") for i in range(30)}

@@ -13,8 +13,9 @@ INCREMENT = Error("TopK: increment must be an integer greater or equal to 0" + "
 FILL = (("BF.MADD b x y z", [1, 1, 1]), ("CF.ADD c x", 1), ("CMS.INITBYDIM m 100 5", "OK"),
         ("CMS.INCRBY m x 3", [3]),
         ("TOPK.RESERVE t 3", "OK"), ("TOPK.ADD t x y", [None, None]),
+        ("TDIGEST.CREATE g", "OK"), ("TDIGEST.ADD g 1 2 3", "OK"),
         ("TAMIS.CREATE n counting ITEMS 100 RATE 0.01", "OK"), ("TAMIS.ADD n x", 1))
-KEYS = ("b", "c", "m", "t", "n")
+KEYS = ("b", "c", "m", "t", "g", "n")
 
 
 def test_cms():
@@ -147,20 +148,22 @@ def test_key_specs():
     with Server() as server:
         c = server.client()
         for command, keys in (("CMS.MERGE d 2 a b WEIGHTS 1 2", ["d", "a", "b"]),
+                              ("TDIGEST.MERGE d 2 a b OVERRIDE", ["d", "a", "b"]),
                               ("BF.MERGE d a b", ["d", "a", "b"]),
                               ("TAMIS.MERGE d a", ["d", "a"]), ("BF.ADD k i", ["k"]),
                               ("TOPK.LIST k", ["k"]), ("TAMIS.HAS k i", ["k"])):
             check(c, ("COMMAND GETKEYS " + command, keys))
         every = [name for name in c.text("COMMAND", "LIST")
-                 if name.split(".")[0] in ("bf", "cf", "cms", "topk", "tamis")]
-        assert len(every) == 38 + 1 + 18, len(every)
+                 if name.split(".")[0] in ("bf", "cf", "cms", "topk", "tdigest", "tamis")]
+        assert len(every) == 52 + 1 + 19, len(every)
         for name in every:
             fast, write = None, None
             info = c.text("COMMAND", "INFO", name)[0]
             flags = info[2]
             write, fast = "write" in flags, "fast" in flags
             assert write != ("readonly" in flags) and write == ("RW" in info[8][0][1]), info
-            assert "movablekeys" in flags or name not in ("cms.merge", "tamis.card")
+            assert "movablekeys" in flags or name not in ("cms.merge", "tdigest.merge",
+                                                          "tamis.card")
             assert info[3] == 1, info
         assert "write" in c.text("COMMAND", "INFO", "CF.COMPACT")[0][2]
 
@@ -170,7 +173,8 @@ def test_watch_multi_lua():
         c, other = server.client(), server.client()
         check(c, *FILL)
         for key, change in (("b", "BF.ADD b new"), ("c", "CF.ADD c new"), ("m", "CMS.INCRBY m x 1"),
-                            ("t", "TOPK.ADD t new"), ("n", "TAMIS.ADD n new")):
+                            ("t", "TOPK.ADD t new"), ("g", "TDIGEST.ADD g 4"),
+                            ("n", "TAMIS.ADD n new")):
             check(c, ("WATCH " + key, "OK"))
             other.do(*change.split())
             check(c, ("MULTI", "OK"), ("PING", "QUEUED"), ("EXEC", None))
@@ -190,7 +194,7 @@ def test_notifications():
         check(c, *FILL, ("CF.DEL c x", 1), ("BF.ADD b x", 0), ("TAMIS.REMOVE n x", [1]),
               ("DEL b", 1))
         wanted = ["bf.add", "cf.add", "cms.init", "cms.incrby", "topk.reserve", "topk.add",
-                  "tamis.create", "tamis.add", "cf.del",
+                  "tdigest.create", "tdigest.add", "tamis.create", "tamis.add", "cf.del",
                   "tamis.remove", "del"]
         got = []
         while len(got) < len(wanted):
@@ -211,7 +215,7 @@ def test_copy_digest_memory():
             assert before[0] == before[1], key
             assert c.do("MEMORY", "USAGE", key) > 50
         check(c, ("BF.ADD b2 other", 1), ("CF.ADD c2 other", 1), ("CMS.INCRBY m2 other 1", [1]),
-              ("TOPK.ADD t2 other", [None]),
+              ("TOPK.ADD t2 other", [None]), ("TDIGEST.ADD g2 2", "OK"),
               ("TAMIS.ADD n2 other", 1))
         for key in KEYS:
             one, two = c.do("DEBUG", "DIGEST-VALUE", key, key + "2")
@@ -221,7 +225,7 @@ def test_copy_digest_memory():
         # cent.
         for command in ("BF.RESERVE big 0.01 1000000", "CF.RESERVE big 4000000",
                         "CMS.INITBYDIM big 200000 5",
-                        "TOPK.RESERVE big 100 100000 5 0.9",
+                        "TOPK.RESERVE big 100 100000 5 0.9", "TDIGEST.CREATE big COMPRESSION 50000",
                         "TAMIS.CREATE big blocked ITEMS 4000000 RATE 0.01"):
             before = used_memory(c)
             c.do(*command.split())

@@ -248,7 +248,7 @@ class Object:
         self.name, self.runs, self.asks, self.chunks, self.dump = name, [], [], [], None
 
 
-def vectors():
+def vectors(file="redisbloom"):
     def word(text):
         return text.replace("%20", " ")
 
@@ -256,7 +256,7 @@ def vectors():
         return None if text == "nil" else int(text) if text.lstrip("-").isdigit() else word(text)
 
     objects = []
-    for line in (SOURCE / "tests/redis/redisbloom.vectors").read_text().splitlines():
+    for line in (SOURCE / f"tests/redis/{file}.vectors").read_text().splitlines():
         kind, _, rest = line.partition(" ")
         if kind == "object":
             objects.append(Object(rest))
@@ -270,7 +270,7 @@ def vectors():
         elif kind == "chunk":
             iterator, data = rest.split()
             objects[-1].chunks.append((int(iterator), bytes.fromhex(data)))
-    assert len(objects) == 8
+    assert len(objects) == {"redisbloom": 8, "redisbloom_tdigest": 4}[file]
     return objects
 
 

@@ -17,6 +17,7 @@ def fill(c, tag="", rounds=60):
                     f"CF.RESERVE cf{t} 16 EXPANSION 2",
                     f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5",
                     f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
+                    f"TDIGEST.CREATE td{t} COMPRESSION 20",
                     *[f"TAMIS.CREATE {kind}{t} {kind} "
                       + ("BYTES 20000" if kind in ("tally", "top", "distinct")
                          else "ITEMS 500 RATE 0.01")
@@ -40,6 +41,8 @@ def fill(c, tag="", rounds=60):
         c.call("TOPK.ADD", f"topk{t}", *items)
         c.call("TOPK.INCRBY", f"topk{t}", *weights)
         c.call("TOPK.INCRBY", f"topk{t}", items[0], -1)
+        c.call("TDIGEST.ADD", f"td{t}", *[random.gauss(0, 1) for _ in range(20)])
+        c.call("TDIGEST.ADD", f"td{t}", 1, "inf")
         for kind in KINDS:
             c.call("TAMIS.MADD", kind + t, *items)
         c.call("TAMIS.REMOVE", f"counting{t}", *items[:3], "never")
@@ -53,6 +56,13 @@ def fill(c, tag="", rounds=60):
         c.do("BF.LOADCHUNK", f"chunk{t}", iterator, data)
     c.do("CMS.INITBYDIM", f"sum{t}", 50, 4)
     c.do("CMS.MERGE", f"sum{t}", 1, f"cms{t}")
+    c.do("TDIGEST.CREATE", f"tdone{t}")
+    c.do("TDIGEST.ADD", f"tdone{t}", 42)
+    c.do("TDIGEST.MERGE", f"tdsum{t}", 2, f"td{t}", f"tdone{t}")
+    # A value at rest has no pending observations. If the value in memory had some, adds that follow
+    # would be merged in another order here than in a server that has loaded it.
+    for key in ("td", "tdsum"):
+        c.do("TDIGEST.QUANTILE", key + t, 0.5)
 
 
 def touch(c, tag):
@@ -63,6 +73,8 @@ def touch(c, tag):
     c.do("CF.ADD", f"cf{tag}", "more")
     c.do("CMS.INCRBY", f"cms{tag}", "more", 3)
     c.do("TOPK.INCRBY", f"topk{tag}", "more", 100, "and", 30)
+    c.do("TDIGEST.ADD", f"td{tag}", *range(60))
+    c.do("TDIGEST.MERGE", f"tdsum{tag}", 1, f"td{tag}")
 
 
 def state(c):

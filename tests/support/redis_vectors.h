@@ -1,117 +1,22 @@
-/* What the tests of RedisBloom's structures share: memory that counts, values as lists of fields,
- * and the objects of tests/redis/redisbloom.vectors with the commands that made them. */
+/* The objects of tests/redis/redisbloom*.vectors with the commands that made them, and RedisBloom's
+ * structures under one name. */
 #ifndef TAMIS_REDIS_VECTORS_H
 #define TAMIS_REDIS_VECTORS_H
 
 #include "../../redis/redisbloom/bloom.h"
 #include "../../redis/redisbloom/cuckoo.h"
 #include "../../redis/redisbloom/sketch.h"
+#include "../../redis/redisbloom/tdigest.h"
 #include "../../redis/redisbloom/top.h"
-#include "check.h"
+#include "redis_fields.h"
 
-/* --- Memory that counts, and can be told to fail ---------------------------------------------- */
+#include <math.h>
 
-static long live, allowed = -1;
+/* --- The five structures under one name ------------------------------------------------------- */
 
-static void *take(void *ctx, size_t n)
-{
-    (void)ctx;
-    if (allowed == 0) return NULL;
-    if (allowed > 0) allowed--;
-    live++;
-    return malloc(n > 0 ? n : 1);
-}
+enum family { BF, CF, CMS, TOPK, TDIGEST };
 
-static void give(void *ctx, void *p)
-{
-    (void)ctx;
-    live--;
-    free(p);
-}
-
-static const tamis_memory memory = {.alloc = take, .free = give};
-static const struct compat_room room = {&memory, 1u << 20};
-
-/* --- Fields: how a value is compared, and what a reader reads --------------------------------- */
-
-/* One after the other: 'U' or 'D' and eight bytes, or 'S', eight bytes of length and the bytes. */
-struct fields {
-    uint8_t *p;
-    size_t len, at;
-};
-
-static void put(struct fields *f, const void *p, size_t n)
-{
-    f->p = realloc(f->p, f->len + n + 1);
-    CHECK(f->p != NULL);
-    if (n > 0) memcpy(f->p + f->len, p, n);
-    f->len += n;
-}
-
-static void put_tagged(struct fields *f, char tag, uint64_t value)
-{
-    uint8_t bytes[9] = {(uint8_t)tag};
-    compat_put(bytes + 1, value, 8);
-    put(f, bytes, 9);
-}
-
-static void write_number(void *ctx, uint64_t value)
-{
-    put_tagged(ctx, 'U', value);
-}
-
-static void write_real(void *ctx, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_tagged(ctx, 'D', bits);
-}
-
-static void write_bytes(void *ctx, const void *p, size_t n)
-{
-    put_tagged(ctx, 'S', n);
-    put(ctx, p, n);
-}
-
-static bool read_tagged(struct fields *f, char tag, uint64_t *value)
-{
-    if (f->len - f->at < 9 || f->p[f->at] != tag) return false;
-    *value = compat_get64(f->p + f->at + 1);
-    f->at += 9;
-    return true;
-}
-
-static bool read_number(void *ctx, uint64_t *value)
-{
-    return read_tagged(ctx, 'U', value);
-}
-
-static bool read_real(void *ctx, double *value)
-{
-    uint64_t bits;
-    if (!read_tagged(ctx, 'D', &bits)) return false;
-    memcpy(value, &bits, sizeof bits);
-    return true;
-}
-
-static void *read_bytes(void *ctx, size_t *n)
-{
-    struct fields *f = ctx;
-    uint64_t len;
-    if (!read_tagged(f, 'S', &len) || len > f->len - f->at) return NULL;
-    void *p = take(NULL, (size_t)len);
-    if (p == NULL) return NULL;
-    memcpy(p, f->p + f->at, (size_t)len);
-    f->at += (size_t)len;
-    *n = (size_t)len;
-    return p;
-}
-
-/* --- The four structures under one name ------------------------------------------------------- */
-
-enum family { BF, CF, CMS, TOPK };
-
-static void save(enum family family, const void *value, struct fields *f)
+static void save(enum family family, void *value, struct fields *f)
 {
     const struct compat_writer w = {f, write_number, write_real, write_bytes};
     *f = (struct fields){0};
@@ -119,6 +24,7 @@ static void save(enum family family, const void *value, struct fields *f)
     if (family == CF) compat_cuckoo_save(value, &w);
     if (family == CMS) compat_sketch_save(value, &w);
     if (family == TOPK) compat_top_save(value, &memory, &w);
+    if (family == TDIGEST) compat_tdigest_save(value, &w);
 }
 
 static enum compat_status load(enum family family, struct fields *f, void **out)
@@ -128,6 +34,7 @@ static enum compat_status load(enum family family, struct fields *f, void **out)
     struct compat_cuckoo *c;
     struct compat_sketch *s;
     struct compat_top *t;
+    struct compat_tdigest *d;
     enum compat_status status = COMPAT_BAD;
     f->at = 0;
     switch (family) {
@@ -135,6 +42,7 @@ static enum compat_status load(enum family family, struct fields *f, void **out)
     case CF: status = compat_cuckoo_load(&r, 4, &memory, &c), *out = c; break;
     case CMS: status = compat_sketch_load(&r, 0, &memory, &s), *out = s; break;
     case TOPK: status = compat_top_load(&r, 0, &memory, &t), *out = t; break;
+    case TDIGEST: status = compat_tdigest_load(&r, 0, &memory, &d), *out = d; break;
     }
     return status;
 }
@@ -145,6 +53,7 @@ static void drop(enum family family, void *value)
     if (family == CF) compat_cuckoo_free(&memory, value);
     if (family == CMS) compat_sketch_free(&memory, value);
     if (family == TOPK) compat_top_free(&memory, value);
+    if (family == TDIGEST) compat_tdigest_free(&memory, value);
 }
 
 static void *copy_of(enum family family, const void *value)
@@ -152,10 +61,11 @@ static void *copy_of(enum family family, const void *value)
     if (family == BF) return compat_bloom_copy(&memory, value);
     if (family == CF) return compat_cuckoo_copy(&memory, value);
     if (family == CMS) return compat_sketch_copy(&memory, value);
+    if (family == TDIGEST) return compat_tdigest_copy(&memory, value);
     return compat_top_copy(&memory, value);
 }
 
-static void check_same(enum family family, const void *value, const struct fields *wanted)
+static void check_same(enum family family, void *value, const struct fields *wanted)
 {
     struct fields got;
     save(family, value, &got);
@@ -333,10 +243,11 @@ static size_t read_objects(const char *file, struct object *out, size_t most)
             CHECK(n < most);
             struct object *o = &out[n++];
             CHECK(sscanf(line + 7, "%31s", o->name) == 1);
-            o->family = o->name[0] == 'b'   ? BF
-                        : o->name[0] == 't' ? TOPK
-                        : o->name[1] == 'f' ? CF
-                                            : CMS;
+            o->family = o->name[0] == 'b'                 ? BF
+                        : strncmp(o->name, "td_", 3) == 0 ? TDIGEST
+                        : o->name[0] == 't'               ? TOPK
+                        : o->name[1] == 'f'               ? CF
+                                                          : CMS;
         } else {
             CHECK(n > 0);
             add_line(&out[n - 1], strdup(line));
@@ -351,6 +262,8 @@ static void read_vectors(void)
 {
     object_count = read_objects("redisbloom.vectors", objects, 16);
     CHECK_THAT(object_count, ==, 8);
+    object_count += read_objects("redisbloom_tdigest.vectors", objects + 8, 8);
+    CHECK_THAT(object_count, ==, 12);
     stream_count = read_objects("redisbloom_topk.vectors", streams, 32);
     CHECK_THAT(stream_count, ==, 17);
 }
@@ -381,6 +294,7 @@ static void create(enum family family, const struct command *c, void **value)
     struct compat_cuckoo *f = NULL;
     struct compat_sketch *s = NULL;
     struct compat_top *t = NULL;
+    struct compat_tdigest *d = NULL;
     if (is(c, "BF.RESERVE")) {
         const bool fixed = strcmp(w[c->n - 1], "NONSCALING") == 0;
         CHECK(compat_bloom_create(&room, atof(w[2]), number(w[3]), 2, fixed, &b) == COMPAT_OK);
@@ -397,12 +311,18 @@ static void create(enum family family, const struct command *c, void **value)
         uint64_t width, depth;
         CHECK(compat_sketch_shape(atof(w[2]), atof(w[3]), &width, &depth) == COMPAT_OK);
         CHECK(compat_sketch_create(&room, width, depth, &s) == COMPAT_OK);
+    } else if (is(c, "TDIGEST.CREATE")) {
+        CHECK(compat_tdigest_create(&room, number(w[3]), &d) == COMPAT_OK);
     } else {
         CHECK(is(c, "TOPK.RESERVE"));
         CHECK(compat_top_create(&room, (uint32_t)number(w[2]), (uint32_t)number(w[3]),
                                 (uint32_t)number(w[4]), atof(w[5]), &t) == COMPAT_OK);
     }
-    *value = family == BF ? (void *)b : family == CF ? (void *)f : family == CMS ? (void *)s : t;
+    *value = family == BF    ? (void *)b
+             : family == CF  ? (void *)f
+             : family == CMS ? (void *)s
+             : d != NULL     ? (void *)d
+                             : t;
 }
 
 /* One command that changes the value, or makes it; its replies must be those of RedisBloom. */
@@ -415,11 +335,15 @@ static void run(enum family family, const struct command *c, void **value)
     }
     const size_t step = is(c, "CMS.INCRBY") || is(c, "TOPK.INCRBY") ? 2 : 1;
     for (size_t i = 2; i < c->n; i += step) {
-        const char *item = c->words[i], *reply = c->reply[(i - 2) / step];
+        const char *item = c->words[i],
+                   *reply = c->reply[is(c, "TDIGEST.ADD") ? 0 : (i - 2) / step];
         const size_t len = strlen(item);
         if (is(c, "BF.MADD")) {
             const enum compat_status s = compat_bloom_add(*value, &room, item, len);
             CHECK(s == (number(reply) ? COMPAT_OK : COMPAT_SEEN));
+        } else if (is(c, "TDIGEST.ADD")) {
+            CHECK(compat_tdigest_prepare(*value, &room, 1) == COMPAT_OK);
+            compat_tdigest_add(*value, atof(item));
         } else if (is(c, "CF.ADD")) {
             CHECK(compat_cuckoo_add(*value, &room, 32, item, len) == COMPAT_OK);
         } else if (is(c, "CF.DEL")) {
@@ -438,9 +362,29 @@ static void run(enum family family, const struct command *c, void **value)
     }
 }
 
-/* Questions about items; those about the structure are for the tests with a server. */
-static void ask(const struct command *c, const void *value, size_t *asked)
+/* A reply of a question to a t-digest, for argument i. */
+static double ask_digest(const struct command *c, struct compat_tdigest *t, size_t i)
 {
+    char *const *w = c->words;
+    if (is(c, "TDIGEST.QUANTILE")) return compat_tdigest_quantile(t, atof(w[i]));
+    if (is(c, "TDIGEST.CDF")) return compat_tdigest_cdf(t, atof(w[i]));
+    if (is(c, "TDIGEST.RANK")) return (double)compat_tdigest_rank(t, atof(w[i]), false);
+    if (is(c, "TDIGEST.BYRANK")) return compat_tdigest_by_rank(t, number(w[i]), false);
+    CHECK(is(c, "TDIGEST.TRIMMED_MEAN"));
+    return compat_tdigest_trimmed_mean(t, atof(w[2]), atof(w[3]));
+}
+
+/* Questions about items; those about the structure are for the tests with a server. */
+static void ask(const struct command *c, void *value, size_t *asked)
+{
+    if (strncmp(c->words[0], "TDIGEST.", 8) == 0) {
+        if (is(c, "TDIGEST.INFO")) return;
+        for (size_t i = 0; i < c->replies && c->n > 2; i++, ++*asked) {
+            const double got = ask_digest(c, value, i + 2), wanted = atof(c->reply[i]);
+            CHECK(isnan(wanted) ? isnan(got) : got == wanted);
+        }
+        return;
+    }
     const bool bloom = is(c, "BF.MEXISTS"), cuckoo = is(c, "CF.MEXISTS"), count = is(c, "CF.COUNT");
     const bool sketch = is(c, "CMS.QUERY"), top = is(c, "TOPK.QUERY"), tops = is(c, "TOPK.COUNT");
     if (is(c, "TOPK.LIST")) {
