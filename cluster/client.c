@@ -50,7 +50,7 @@ bool client_fail_reply(struct cluster *c, const char *key, const struct reply *r
         return client_fail(c, "%s: the server lacks the module tamis-redis.so (docs/REDIS.md)",
                            key);
     if (reply->type == REPLY_ERROR && reply_is(reply, "ERR")) text += 4;
-    return client_fail(c, "%s: %s", key, text);
+    return client_fail(c, "%s: %s%s", key, text, reply_advice(reply));
 }
 
 void *client_memory(struct cluster *c, size_t n)
@@ -106,7 +106,7 @@ static void doubt(struct cluster *c, struct request *r, const char *reason)
 static void lose(struct cluster *c, struct node *n, const char *reason)
 {
     char text[CLUSTER_WHY];
-    snprintf(text, sizeof text, "%s:%d: %.200s", n->host, n->port, reason);
+    snprintf(text, sizeof text, "%s: %.200s", n->label, reason);
     link_close(n->link);
     n->link = NULL;
     struct request *r = n->first, *const unsent = n->unsent;
@@ -164,7 +164,7 @@ static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY
         snprintf(why, CLUSTER_WHY, "%s", n->down);
         return false;
     }
-    n->link = link_open(n->host, n->port, &c->address, CONNECT_SECONDS, why);
+    n->link = link_open(n->host, n->port, &c->address, c->tls, CONNECT_SECONDS, why);
     /* No replies were read meanwhile, so that time does not count as silence of the others. */
     for (unsigned i = 0; i < c->n_nodes; i++) c->nodes[i]->heard += client_now() - t;
     if (n->link == NULL) {
@@ -200,7 +200,7 @@ static void dispatch(struct cluster *c, struct request *r)
         return;
     }
     if (!connect_node(c, n, why)) {
-        snprintf(text, sizeof text, "%s:%d: %.200s", n->host, n->port, why);
+        snprintf(text, sizeof text, "%s: %.200s", n->label, why);
         trouble(c, r, text);
         return;
     }
@@ -313,7 +313,7 @@ static void settle(struct cluster *c, struct node *n, struct request *r, const s
         const bool again = can_be_mended(r->reply);
         if (again || redirected(c, r, n)) {
             if (again) {
-                snprintf(text, sizeof text, "%s:%d: %.200s", n->host, n->port, r->reply->text);
+                snprintf(text, sizeof text, "%s: %.200s", n->label, r->reply->text);
                 trouble(c, r, text);
             }
             reply_free(r->reply);
@@ -326,8 +326,8 @@ static void settle(struct cluster *c, struct node *n, struct request *r, const s
     } else if (waited->type == REPLY_ERROR) { /* it has become a replica */
         doubt(c, r, waited->text);
     } else if (waited->number < (int64_t)c->replicas) {
-        snprintf(text, sizeof text, "%s:%d: only %lld of %u replicas have confirmed", n->host,
-                 n->port, (long long)waited->number, c->replicas);
+        snprintf(text, sizeof text, "%s: only %lld of %u replicas have confirmed", n->label,
+                 (long long)waited->number, c->replicas);
         r->applied = n->connection;
         const bool asked = r->asking;
         trouble(c, r, text);
@@ -349,6 +349,8 @@ static void take_reply(struct cluster *c, struct node *n, struct reply *reply)
     const bool is_wait = wants_wait(c, r) && at + 1 == all;
     n->heard = client_now();
     if (!is_asking && !is_wait) r->reply = reply;
+    if ((is_asking || is_wait) && reply_is(reply, "NOPERM")) /* which no repetition changes */
+        client_fail(c, "%s: %s%s", n->label, reply->text, reply_advice(reply));
     if (at + 1 == all) {
         n->first = r->next;
         if (n->first == NULL) n->last = NULL;
@@ -380,7 +382,7 @@ static void check_silence(struct cluster *c)
         struct node *n = c->nodes[i];
         if (n->first == NULL || t - n->heard < SILENCE) continue;
         if (t - n->heard > c->patience)
-            client_fail(c, "%s:%d: no answer in %.0f s", n->host, n->port, t - n->heard);
+            client_fail(c, "%s: no answer in %.0f s", n->label, t - n->heard);
         if (t - c->refreshed < SILENCE / 2) continue;
         nodes_refresh(c);
         if (c->owner[n->first->slot] != n && !n->first->asking) lose(c, n, "no answer");
@@ -496,9 +498,13 @@ struct cluster *cluster_open(const struct cluster_address *a, const struct clust
         (size_t)snprintf(c->wait, sizeof c->wait, "*3\r\n$4\r\nWAIT\r\n$%d\r\n%s\r\n$3\r\n%d\r\n",
                          n, digits, WAIT_MILLISECONDS);
     struct node *first = node_at(c, a->host, strlen(a->host), a->port);
+    if (a->secure && first != NULL) {
+        c->tls = tls_new(a, why);
+        if (c->tls == NULL) client_fail(c, "%s", why);
+    }
     /* A failure to connect at all is reported at once, because the address is probably wrong. */
-    if (first != NULL && !nodes_ask(c, first, CONNECT_SECONDS, why))
-        client_fail(c, "%s:%d: %s", a->host, a->port, why);
+    if (first != NULL && !c->failed && !nodes_ask(c, first, CONNECT_SECONDS, why))
+        client_fail(c, "%s: %s", first->label, why);
     c->refreshed = client_now();
     return c;
 }
@@ -550,7 +556,7 @@ void cluster_close(struct cluster *c)
     drop_all(c);
     for (unsigned i = 0; i < c->n_nodes; i++) free(c->nodes[i]);
     free(c->nodes);
-    for (volatile char *at = (char *)&c->address, *end = at + sizeof c->address; at < end;)
-        *at++ = 0; /* memset before free may be dropped; macOS lacks explicit_bzero */
+    tls_free(c->tls);
+    cluster_wipe(&c->address);
     free(c);
 }

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+struct iovec;
+
 enum { CLUSTER_WHY = 640 };
 
 /* --- Replies (link.c) ------------------------------------------------------------------------- */
@@ -25,13 +27,18 @@ void reply_free(struct reply *r);
 bool reply_is(const struct reply *r, const char *word);
 /* Reports whether the server does not know the command. */
 bool reply_is_unknown(const struct reply *r);
+/* Returns what to do about an error that permissions cause, to follow its text, or "". */
+const char *reply_advice(const struct reply *r);
 
 /* --- Connections (link.c) --------------------------------------------------------------------- */
 
 struct link;
-/* Opens a connection and logs in, waiting at most this many seconds. Returns NULL with a reason. */
+struct tls;
+/* Opens a connection, with TLS unless `tls` is NULL, logs in and selects the database. Every step
+ * waits at most this many seconds. If the port is 0, the host is the path of a socket. Returns NULL
+ * with a reason, also if a secure address has no `tls`. */
 struct link *link_open(const char *host, int port, const struct cluster_address *who,
-                       double seconds, char why[CLUSTER_WHY]);
+                       const struct tls *tls, double seconds, char why[CLUSTER_WHY]);
 void link_close(struct link *l);
 int link_descriptor(const struct link *l);
 /* Sends one command and returns its reply, waiting at most the seconds of link_open. Returns NULL
@@ -42,12 +49,30 @@ bool link_is_idle(const struct link *l);
 /* After link_hurry no call waits. link_send returns how many bytes were sent, or -1 if the
  * connection is broken. link_receive returns false if it is broken. */
 void link_hurry(struct link *l);
-struct iovec;
 ssize_t link_send(struct link *l, const struct iovec *pieces, int n, char why[CLUSTER_WHY]);
 bool link_receive(struct link *l, char why[CLUSTER_WHY]);
 /* Returns the next complete reply, or NULL. *broken is set if the bytes received are not a
  * reply. */
 struct reply *link_reply(struct link *l, bool *broken);
+
+/* --- Encryption (tls.c) ----------------------------------------------------------------------- */
+
+/* Loads the certificates that the address names, for all connections. Returns NULL with a
+ * reason. */
+struct tls *tls_new(const struct cluster_address *a, char why[CLUSTER_WHY]);
+void tls_free(struct tls *t);
+/* The encryption of one connection. tls_begin verifies the certificate and that it is for this
+ * host. Returns NULL with a reason. */
+struct session;
+struct session *tls_begin(const struct tls *t, int descriptor, const char *host,
+                          char why[CLUSTER_WHY]);
+void tls_end(struct session *s);
+/* Return how many bytes were sent or received, 0 if that would have to wait, and -1 with a reason
+ * if the connection is broken. */
+ssize_t tls_send(struct session *s, const struct iovec *pieces, int n, char why[CLUSTER_WHY]);
+ssize_t tls_receive(struct session *s, void *bytes, size_t room, char why[CLUSTER_WHY]);
+/* Reports whether the connection is open and no byte of a reply has arrived. It must not wait. */
+bool tls_is_idle(struct session *s);
 
 /* --- Commands (client.c) ---------------------------------------------------------------------- */
 

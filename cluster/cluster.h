@@ -5,9 +5,16 @@
  *
  *   address.c  redis:// addresses           slots.c   the slot of a key; evenly distributed tags
  *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
+ *   tls.c      its encryption               openssl.c the library for it, loaded on first use
  *   request.c  a command as bytes           nodes.c   the servers: redirects, the table of slots
  *   set.c      the facts of a set, shards   batch.c   many items at a time
  *   plan.c     TAMIS.CREATE for a shard     card.c    the number of distinct items
+ *
+ * Keys of any name are copied from one server or cluster to another:
+ *
+ *   migrate.c  checks, both passes          scan.c    the keys of all masters, and their types
+ *   copy.c     DUMP and RESTORE             chunks.c  SCANDUMP and LOADCHUNK
+ *   payload.c  comparing payloads of DUMP
  *
  * Nothing here prints; cluster_why returns the reason for a failure. All calls must come from one
  * thread. */
@@ -19,21 +26,44 @@
 #include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
-enum { CLUSTER_SLOTS = 16384, CLUSTER_NAME = 400, CLUSTER_HOST = 256 };
+enum { CLUSTER_SLOTS = 16384, CLUSTER_NAME = 400, CLUSTER_HOST = 256, CLUSTER_FILE = 1024 };
 
-/* --- Addresses: redis://[user:password@]host[:port]/name -------------------------------------- */
-
+/* --- Addresses -------------------------------------------------------------------------------- *
+ *
+ *   redis://[user:password@]host[:port]/name[?option=value&...]
+ *   rediss://...                                                the same with TLS
+ *   unix://[user:password@]/path/of/socket?name=name[&option=value...]
+ *
+ * The options are db, password-file and, with TLS, cacert, cert, key and sni. %XX stands for a
+ * byte anywhere. Everything that is needed to connect is in this struct, so two addresses may have
+ * different credentials and certificates. The caller may fill in what the address does not say;
+ * texts are empty where nothing is given. */
 struct cluster_address {
-    char host[CLUSTER_HOST];
+    char host[CLUSTER_HOST]; /* the path of a socket if the port is 0 */
     int port;
-    char user[128], password[512]; /* empty if not given */
+    bool secure; /* TLS */
+    char user[128], password[512];
+    char password_file[CLUSTER_FILE]; /* not read here: the caller sets the password */
+    char ca[CLUSTER_FILE]; /* PEM, the authorities to trust; empty: those of the system */
+    char cert[CLUSTER_FILE], key[CLUSTER_FILE]; /* PEM, of the client */
+    char sni[CLUSTER_HOST]; /* the name in the certificates of all servers; empty: their host */
+    unsigned db;            /* of a server that is not part of a cluster */
     char name[CLUSTER_NAME];
-    char shown[CLUSTER_HOST + CLUSTER_NAME + 32]; /* for messages: without user and password */
+    char shown[CLUSTER_HOST + CLUSTER_NAME + 64]; /* for messages: without user and password */
+    size_t credentials_end; /* the user and the password end here in the text of the address */
 };
 /* Reports whether a word is meant to be such an address, valid or not. */
 bool cluster_is_address(const char *word);
-/* Parses an address. Returns NULL, or the reason why it is invalid. `shown` is set in any case. */
+/* Parses an address. Returns NULL, or the reason why it is invalid. `shown` and `credentials_end`
+ * are set in any case. */
 const char *cluster_parse(const char *word, struct cluster_address *out);
+/* The same for an address without a name, which means a server or a cluster as a whole. */
+const char *cluster_parse_server(const char *word, struct cluster_address *out);
+/* Reports whether both addresses mean the same servers and database, and the second one says
+ * nothing about users, passwords and certificates that differs from the first. */
+bool cluster_same_servers(const struct cluster_address *a, const struct cluster_address *b);
+/* Overwrites the user and the password. */
+void cluster_wipe(struct cluster_address *a);
 
 /* --- Slots ------------------------------------------------------------------------------------ */
 
@@ -76,9 +106,9 @@ struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
                                      const struct cluster_set *like, bool replace);
 /* Completes a new set. `seal` seals the shards of sealed kinds. Returns false after a failure. */
 bool cluster_set_finish(struct cluster_set *s, bool seal);
-/* Removes a set that was created but not finished, as far as the servers answer. `c` may have
- * failed. */
-void cluster_set_abandon(struct cluster_set *s);
+/* Removes a set that was created but not finished, as far as the servers answer and allow it. `c`
+ * may have failed. Returns false if something may be left. */
+bool cluster_set_abandon(struct cluster_set *s);
 void cluster_set_close(struct cluster_set *s);
 unsigned cluster_shards(const struct cluster_set *s);
 const char *cluster_shard_key(const struct cluster_set *s, unsigned shard);
@@ -93,8 +123,8 @@ uint64_t cluster_repeated(const struct cluster_set *s);
 tamis *cluster_router(const struct cluster_set *s);
 /* Returns the shard of a hash. */
 unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h);
-/* Stores what TAMIS.INFO reports about every shard in facts[cluster_shards]. It fills these fields
- * of tamis_facts: kind, bytes, items, planned_items, items_estimate, items_low, items_high,
+/* Stores what TAMIS.INFO FULL reports about every shard in facts[cluster_shards]. It fills these
+ * fields of tamis_facts: kind, bytes, items, planned_items, items_estimate, items_low, items_high,
  * fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, m, k, seed,
  * weight, noise_999, overfull, sealed, collecting, conservative. Numbers that an older module does
  * not report are NAN. */
@@ -151,5 +181,55 @@ bool cluster_step(struct cluster *c);
 /* Stops waiting for pending replies, so batches may end. Queries are not answered, and writes may
  * have been executed or not. */
 void cluster_forget(struct cluster *c);
+
+/* --- Copying keys to other servers ------------------------------------------------------------ */
+
+enum { CLUSTER_TYPES = 6, CLUSTER_OTHER_TYPES = 16, CLUSTER_TYPE = 32 };
+/* The keys of one type at the source. */
+struct cluster_found {
+    char type[CLUSTER_TYPE];
+    uint64_t keys, bytes; /* bytes as MEMORY USAGE reports them */
+    uint64_t existing;    /* dry run: the keys whose name is in use at the target */
+};
+struct cluster_migrated {
+    struct cluster_found types[CLUSTER_TYPES];
+    /* Keys of other types, which are not copied. The last element counts all types that have no
+     * element of their own. */
+    struct cluster_found others[CLUSTER_OTHER_TYPES];
+    unsigned n_others;
+    bool copying;             /* the second pass has begun */
+    bool stopped;             /* `progress` has returned false */
+    uint64_t listed;          /* keys that the first pass has seen */
+    uint64_t keys, bytes;     /* what it has found, of the types that are copied */
+    uint64_t at_key, at_byte; /* of these, what the second pass has dealt with */
+    /* Each key that the second pass has dealt with is counted in one of these. */
+    uint64_t copied;     /* and verified; `replaced` and `in_chunks` are among them */
+    uint64_t equal;      /* the target had it already, with the same value and time to live */
+    uint64_t existing;   /* the target has another value, which was left alone */
+    uint64_t gone;       /* deleted or expired at the source meanwhile */
+    uint64_t failed;     /* `problem` was called */
+    uint64_t unverified; /* written, or perhaps, before a failure ended the work; not verified */
+    uint64_t replaced, in_chunks;
+    uint64_t relabelled;   /* the target accepts only an older version of RDB in the payload */
+    uint64_t copied_bytes; /* of payloads and chunks */
+};
+struct cluster_migration {
+    const char *match; /* a pattern of SCAN; NULL: all keys */
+    bool dry_run;      /* only the first pass */
+    bool replace;      /* replace keys that exist at the target and differ */
+    void *ctx;
+    /* Called often. Returns false to stop: what was begun is finished or removed at the target. */
+    bool (*progress)(void *ctx, const struct cluster_migrated *so_far);
+    /* Called for each key that is not copied and verified, with the reason, except those that are
+     * gone; and if a temporary key may be left. */
+    void (*problem)(void *ctx, tamis_bytes key, const char *reason);
+};
+/* Copies the keys of RedisBloom's types and of TAMIS.* from one server or cluster to another, and
+ * compares each copy with the original. The source is only read. At the target, a key appears with
+ * its complete value, or not at all. Nobody else may write to these keys at the target meanwhile.
+ * Returns false after a failure that ended the work, of which cluster_why of one of the handles
+ * returns the reason. *out is set in any case. */
+bool cluster_migrate(struct cluster *from, struct cluster *to, const struct cluster_migration *m,
+                     struct cluster_migrated *out);
 
 #endif

@@ -24,6 +24,9 @@
 struct link {
     redisContext *context;
     redisReader *reader;
+    struct session *session; /* NULL without TLS */
+    bool hurried;            /* no call waits */
+    bool answered;           /* the server has sent a reply */
 };
 
 /* --- Replies ---------------------------------------------------------------------------------- */
@@ -59,6 +62,16 @@ bool reply_is_unknown(const struct reply *r)
 {
     static const char begin[] = "ERR unknown command";
     return r->type == REPLY_ERROR && strncmp(r->text, begin, sizeof begin - 1) == 0;
+}
+
+const char *reply_advice(const struct reply *r)
+{
+    if (reply_is(r, "NOPERM") ||
+        (r->type == REPLY_ERROR && strstr(r->text, "user executing the script") != NULL))
+        return " (docs/REDIS.md lists what a user must be allowed)";
+    if (reply_is(r, "NOAUTH"))
+        return " Name a user and a password, for example with --password-file";
+    return "";
 }
 
 /* Returns the reply that a task of the parser fills: a separate one, or one within the list of its
@@ -163,18 +176,22 @@ static struct timeval time_of(double seconds)
     return (struct timeval){whole, (suseconds_t)((seconds - (double)whole) * 1e6)};
 }
 
-/* Sends AUTH password, or AUTH user password. Returns false with a reason. */
-static bool log_in(struct link *l, const struct cluster_address *who, char why[CLUSTER_WHY])
+/* Sends a command of two words, or of three if the last is not NULL. Returns false with a reason
+ * unless it succeeds. */
+static bool demand(struct link *l, const char *word, const char *first, const char *second,
+                   char why[CLUSTER_WHY])
 {
-    const bool user = who->user[0] != '\0';
-    struct request *r = request_new(0, user ? 3 : 2, sizeof who->user + sizeof who->password);
+    const size_t words = second != NULL ? 3 : 2;
+    struct request *r =
+        request_new(0, words, strlen(word) + strlen(first) + (second != NULL ? strlen(second) : 0));
     struct reply *reply = NULL;
     snprintf(why, CLUSTER_WHY, "not enough memory");
     if (r != NULL) {
-        request_text(r, "AUTH");
-        if (user) request_text(r, who->user);
-        request_text(r, who->password);
+        request_text(r, word);
+        request_text(r, first);
+        if (second != NULL) request_text(r, second);
         reply = link_ask(l, r->text, r->length, why);
+        for (volatile char *at = r->text, *end = at + r->length; at < end;) *at++ = 0;
         request_free(r);
     }
     const bool good = reply != NULL && reply->type != REPLY_ERROR;
@@ -183,14 +200,45 @@ static bool log_in(struct link *l, const struct cluster_address *who, char why[C
     return good;
 }
 
-struct link *link_open(const char *host, int port, const struct cluster_address *who,
-                       double seconds, char why[CLUSTER_WHY])
+/* Sends AUTH password, or AUTH user password. */
+static bool log_in(struct link *l, const struct cluster_address *who, char why[CLUSTER_WHY])
 {
-    struct link *l = calloc(1, sizeof *l);
+    const bool user = who->user[0] != '\0';
+    if (demand(l, "AUTH", user ? who->user : who->password, user ? who->password : NULL, why))
+        return true;
+    /* No message contains it, even if the server sends it back. */
+    if (strstr(why, who->password) != NULL)
+        snprintf(why, CLUSTER_WHY, "the server refuses the password");
+    return false;
+}
+
+static bool select_database(struct link *l, unsigned db, char why[CLUSTER_WHY])
+{
+    char digits[16], reason[CLUSTER_WHY];
+    snprintf(digits, sizeof digits, "%u", db);
+    if (demand(l, "SELECT", digits, NULL, reason)) return true;
+    snprintf(why, CLUSTER_WHY, "database %u: %.500s", db, reason);
+    return false;
+}
+
+static redisContext *connect_to(const char *host, int port, double seconds)
+{
+    return port == 0 ? redisConnectUnixWithTimeout(host, time_of(seconds))
+                     : redisConnectWithTimeout(host, port, time_of(seconds));
+}
+
+struct link *link_open(const char *host, int port, const struct cluster_address *who,
+                       const struct tls *tls, double seconds, char why[CLUSTER_WHY])
+{
     const int on = 1;
+    if (who->secure && tls == NULL) {
+        snprintf(why, CLUSTER_WHY, "there is no TLS for a rediss:// address");
+        return NULL;
+    }
+    struct link *l = calloc(1, sizeof *l);
     snprintf(why, CLUSTER_WHY, "not enough memory");
     if (l == NULL) return NULL;
-    l->context = redisConnectWithTimeout(host, port, time_of(seconds));
+    l->context = connect_to(host, port, seconds);
     l->reader = redisReaderCreateWithFunctions(&makers);
     bool good = l->context != NULL && l->reader != NULL;
     if (good && l->context->err != 0) {
@@ -199,9 +247,14 @@ struct link *link_open(const char *host, int port, const struct cluster_address 
     }
     if (good) {
         redisSetTimeout(l->context, time_of(seconds));
-        setsockopt(l->context->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        good = who->password[0] == '\0' || log_in(l, who, why);
+        if (port != 0) setsockopt(l->context->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
+    if (good && tls != NULL) {
+        l->session = tls_begin(tls, l->context->fd, host, why);
+        good = l->session != NULL;
+    }
+    good = good && (who->password[0] == '\0' || log_in(l, who, why));
+    good = good && (who->db == 0 || select_database(l, who->db, why));
     if (good) return l;
     link_close(l);
     return NULL;
@@ -210,6 +263,7 @@ struct link *link_open(const char *host, int port, const struct cluster_address 
 void link_close(struct link *l)
 {
     if (l == NULL) return;
+    tls_end(l->session);
     if (l->context != NULL) redisFree(l->context);
     if (l->reader != NULL) redisReaderFree(l->reader);
     free(l);
@@ -223,6 +277,7 @@ int link_descriptor(const struct link *l)
 bool link_is_idle(const struct link *l)
 {
     char byte;
+    if (l->session != NULL) return tls_is_idle(l->session);
     return recv(l->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
@@ -231,56 +286,98 @@ void link_hurry(struct link *l)
 {
     const int flags = fcntl(l->context->fd, F_GETFL);
     if (flags >= 0) fcntl(l->context->fd, F_SETFL, flags | O_NONBLOCK);
+    l->hurried = flags >= 0;
 }
 
 /* --- Bytes ------------------------------------------------------------------------------------ */
 
-ssize_t link_send(struct link *l, const struct iovec *pieces, int n, char why[CLUSTER_WHY])
+/* Returns 0 if that would have to wait, and -1 if the connection is broken. */
+static ssize_t send_plain(struct link *l, const struct iovec *pieces, int n, char why[CLUSTER_WHY])
 {
     struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces, .msg_iovlen = (size_t)n};
-    const ssize_t sent = sendmsg(l->context->fd, &message, MSG_NOSIGNAL);
+    ssize_t sent;
+    do sent = sendmsg(l->context->fd, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
     if (sent >= 0) return sent;
-    if (errno == EINTR) return 0;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        snprintf(why, CLUSTER_WHY, "no answer");
-        return 0;
-    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
     snprintf(why, CLUSTER_WHY, "%s", strerror(errno));
     return -1;
 }
 
-bool link_receive(struct link *l, char why[CLUSTER_WHY])
+static ssize_t receive_plain(struct link *l, void *bytes, size_t room, char why[CLUSTER_WHY])
+{
+    ssize_t got;
+    do got = recv(l->context->fd, bytes, room, 0);
+    while (got < 0 && errno == EINTR);
+    if (got > 0) return got;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
+    snprintf(why, CLUSTER_WHY, "%s",
+             got == 0 ? "the server closed the connection" : strerror(errno));
+    return -1;
+}
+
+ssize_t link_send(struct link *l, const struct iovec *pieces, int n, char why[CLUSTER_WHY])
+{
+    return l->session != NULL ? tls_send(l->session, pieces, n, why)
+                              : send_plain(l, pieces, n, why);
+}
+
+/* Passes what has arrived to the parser. Returns how many bytes, as above. */
+static ssize_t feed(struct link *l, char why[CLUSTER_WHY])
 {
     char bytes[READ_BYTES];
-    const ssize_t got = recv(l->context->fd, bytes, sizeof bytes, 0);
-    if (got < 0 && errno == EINTR) return true;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        snprintf(why, CLUSTER_WHY, "no answer");
-        return true;
-    }
-    if (got > 0 && redisReaderFeed(l->reader, bytes, (size_t)got) == REDIS_OK) return true;
-    const char *reason = "not enough memory";
-    if (got == 0) reason = "the server closed the connection";
-    if (got < 0) reason = strerror(errno);
-    snprintf(why, CLUSTER_WHY, "%s", reason);
-    return false;
+    size_t sum = 0;
+    ssize_t got;
+    do { /* TLS returns at most 16 KiB at once */
+        got = l->session != NULL ? tls_receive(l->session, bytes, sizeof bytes, why)
+                                 : receive_plain(l, bytes, sizeof bytes, why);
+        if (got < 0) return -1;
+        if (got > 0 && redisReaderFeed(l->reader, bytes, (size_t)got) != REDIS_OK) {
+            snprintf(why, CLUSTER_WHY, "not enough memory");
+            return -1;
+        }
+        sum += (size_t)got;
+    } while (got > 0 && l->session != NULL && l->hurried && sum < READ_BYTES);
+    return (ssize_t)sum;
+}
+
+bool link_receive(struct link *l, char why[CLUSTER_WHY])
+{
+    return feed(l, why) >= 0;
+}
+
+/* A server that expects TLS closes the connection, or sends an alert, which is not Redis's
+ * protocol. */
+static void suggest_tls(const struct link *l, char why[CLUSTER_WHY])
+{
+    const size_t used = strlen(why);
+    if (l->session == NULL && !l->answered)
+        snprintf(why + used, CLUSTER_WHY - used,
+                 "; if it expects TLS at this port, write rediss:// instead of redis://");
 }
 
 struct reply *link_ask(struct link *l, const char *text, size_t length, char why[CLUSTER_WHY])
 {
-    size_t sent = 0;
     bool broken = false;
-    while (sent < length) {
+    ssize_t n = 1;
+    for (size_t sent = 0; sent < length && n > 0; sent += n > 0 ? (size_t)n : 0) {
         const struct iovec piece = {(char *)(uintptr_t)text + sent, length - sent};
-        const ssize_t n = link_send(l, &piece, 1, why);
-        if (n <= 0 && !(n == 0 && errno == EINTR)) return NULL;
-        sent += (size_t)n;
+        n = link_send(l, &piece, 1, why);
     }
-    for (;;) {
+    /* A server that refuses the client by TLS sends the reason before it closes the connection. */
+    if (n < 0) feed(l, why);
+    while (n > 0) {
         struct reply *reply = link_reply(l, &broken);
-        if (reply != NULL) return reply;
-        errno = 0;
+        if (reply != NULL) {
+            l->answered = true;
+            return reply;
+        }
         if (broken) snprintf(why, CLUSTER_WHY, "the server does not speak Redis's protocol");
-        if (broken || !link_receive(l, why) || errno == EAGAIN || errno == EWOULDBLOCK) return NULL;
+        n = broken ? -1 : feed(l, why);
     }
+    if (n == 0)
+        snprintf(why, CLUSTER_WHY, "no answer");
+    else
+        suggest_tls(l, why);
+    return NULL;
 }

@@ -32,6 +32,12 @@ struct node *node_at(struct cluster *c, const char *host, size_t length, int por
     }
     memcpy(n->host, host, length);
     n->port = port;
+    const bool ipv6 = memchr(host, ':', length) != NULL;
+    if (port == 0)
+        memcpy(n->label, host, length);
+    else
+        snprintf(n->label, sizeof n->label, "%s%s%s:%d", ipv6 ? "[" : "", n->host, ipv6 ? "]" : "",
+                 port);
     c->nodes[c->n_nodes++] = n;
     return n;
 }
@@ -115,6 +121,8 @@ static bool take_slots(struct cluster *c, const struct reply *reply, struct node
         for (unsigned i = 0; i < CLUSTER_SLOTS; i++) c->owner[i] = from;
         return true;
     }
+    /* The nodes of a cluster know each other by hosts and ports. */
+    if (from->port == 0) return false;
     /* A node that knows no slots is not yet, or no longer, part of the cluster. */
     if (reply->type != REPLY_LIST || reply->n == 0) return false;
     struct node *owners[CLUSTER_SLOTS] = {NULL};
@@ -128,14 +136,17 @@ static bool take_slots(struct cluster *c, const struct reply *reply, struct node
 bool nodes_ask(struct cluster *c, struct node *n, double seconds, char why[CLUSTER_WHY])
 {
     static const char text[] = "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n";
-    struct link *l = link_open(n->host, n->port, &c->address, seconds, why);
+    struct link *l = link_open(n->host, n->port, &c->address, c->tls, seconds, why);
     struct reply *reply = l != NULL ? link_ask(l, text, sizeof text - 1, why) : NULL;
     const bool good = reply != NULL && take_slots(c, reply, n);
     if (reply != NULL && !good) {
         const char *reason = "its reply to CLUSTER SLOTS is invalid";
-        if (reply->type == REPLY_LIST && reply->n == 0) reason = "it does not know any slots";
+        if (reply->type == REPLY_LIST && n->port == 0)
+            reason = "it is a node of a cluster, whose nodes are reached by redis:// only";
+        else if (reply->type == REPLY_LIST && reply->n == 0)
+            reason = "it does not know any slots";
         if (reply->type == REPLY_ERROR) reason = reply->text;
-        snprintf(why, CLUSTER_WHY, "%.200s", reason);
+        snprintf(why, CLUSTER_WHY, "%.200s%s", reason, reply_advice(reply));
     }
     reply_free(reply);
     link_close(l);

@@ -8,12 +8,13 @@
 
 struct node {
     char host[CLUSTER_HOST];
-    int port;
-    struct link *link;            /* NULL if not connected */
-    uint64_t connection;          /* serial number of this connection */
-    struct request *first, *last; /* requests in the order of their replies */
-    struct request *unsent;       /* the first of these that is not completely sent */
-    size_t offset;                /* and how many of its bytes are */
+    int port;                      /* 0: the host is the path of a socket */
+    char label[CLUSTER_HOST + 16]; /* for messages */
+    struct link *link;             /* NULL if not connected */
+    uint64_t connection;           /* serial number of this connection */
+    struct request *first, *last;  /* requests in the order of their replies */
+    struct request *unsent;        /* the first of these that is not completely sent */
+    size_t offset;                 /* and how many of its bytes are */
     double heard;
     double down_until; /* no attempt to connect before this time */
     char down[160];    /* the reason of the failure */
@@ -21,6 +22,7 @@ struct node {
 
 struct cluster {
     struct cluster_address address;
+    struct tls *tls; /* NULL: connections are not encrypted */
     unsigned replicas;
     double patience;
     struct node **nodes;
@@ -41,7 +43,7 @@ struct cluster {
 double client_now(void); /* seconds of a monotonic clock */
 
 /* Returns the node at an address, adding it if it is new. Returns NULL if such a host is impossible
- * or memory runs out. */
+ * or memory runs out. All nodes get the credentials and the TLS settings of the first. */
 struct node *node_at(struct cluster *c, const char *host, size_t length, int port);
 /* Records that a node could not be reached, in an attempt that began at `began`. It is then left
  * alone for as long as that attempt took, because replies of other nodes are not read while waiting

@@ -83,14 +83,15 @@ static bool submit(struct cluster_set *s, unsigned shard, struct request *r, sha
     return true;
 }
 
-/* Sends a command of a word and the key to all shards. */
-static bool to_all(struct cluster_set *s, const char *word, bool writes, shard_answer answer,
-                   void *ctx)
+/* Sends a command of a word, the key and an option, which may be NULL, to all shards. */
+static bool to_all(struct cluster_set *s, const char *word, const char *option, bool writes,
+                   shard_answer answer, void *ctx)
 {
     bool good = cluster_why(s->c) == NULL;
     for (unsigned i = 0; i < s->n && good; i++)
-        good = submit(s, i, command(writes, s->shards[i].slot, word, s->shards[i].key, NULL),
-                      answer, ctx);
+        good =
+            submit(s, i, command(writes, s->shards[i].slot, word, s->shards[i].key, option, NULL),
+                   answer, ctx);
     return good && cluster_await(s->c, NULL);
 }
 
@@ -138,7 +139,9 @@ static bool take_plain(struct cluster_set *s)
     struct reply *reply = client_call(s->c, command(false, s->slot, "TYPE", s->name, NULL));
     const bool plain =
         reply != NULL && reply->type == REPLY_TEXT && strcmp(reply->text, "tamis-img") == 0;
-    if (reply != NULL && !plain)
+    if (reply != NULL && reply->type == REPLY_ERROR)
+        client_fail_reply(s->c, s->name, reply);
+    else if (reply != NULL && !plain)
         client_fail(s->c, "the key %s exists, but is not a set of Tamis", s->name);
     reply_free(reply);
     if (!plain) return false;
@@ -185,6 +188,7 @@ static bool key_exists(struct cluster_set *s)
 {
     struct reply *reply = client_call(s->c, command(false, s->slot, "EXISTS", s->name, NULL));
     const bool exists = reply != NULL && (reply->type != REPLY_NUMBER || reply->number != 0);
+    if (reply != NULL && reply->type == REPLY_ERROR) client_fail_reply(s->c, s->name, reply);
     reply_free(reply);
     return exists;
 }
@@ -255,9 +259,10 @@ static bool finish_script(struct cluster_set *s, struct reply *reply)
 }
 
 /* Always returns false. An earlier failure is kept. */
+static const char taken[] = "another build has replaced it meanwhile";
 static bool fail_as_taken(struct cluster_set *s)
 {
-    return client_fail(s->c, "another build has replaced it meanwhile");
+    return client_fail(s->c, "%s", taken);
 }
 
 /* Writes all facts each time, which also repairs anything written there meanwhile. */
@@ -279,7 +284,7 @@ static bool inherit(struct cluster_set *s, const char *heir)
     if (!finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", take_over, "1", s->name,
                                                     heir, s->builder, NULL))))
         return fail_as_taken(s);
-    return to_all(s, "UNLINK", true, want_no_error, NULL);
+    return to_all(s, "UNLINK", NULL, true, want_no_error, NULL);
 }
 
 /* Removes all shards, then the facts. */
@@ -370,8 +375,8 @@ static struct cluster_set *begin_set(struct cluster *c, const char *name, unsign
         cluster_set_close(s);
         return NULL;
     }
-    good = to_all(s, "EXISTS", false, want_absent, &replace);
-    if (good && replace) good = to_all(s, "UNLINK", true, want_no_error, NULL);
+    good = to_all(s, "EXISTS", NULL, false, want_absent, &replace);
+    if (good && replace) good = to_all(s, "UNLINK", NULL, true, want_no_error, NULL);
     if (good) return s;
     s->n = 0; /* existing shards are not part of this set */
     cluster_set_abandon(s);
@@ -414,22 +419,24 @@ struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
 bool cluster_set_finish(struct cluster_set *s, bool seal)
 {
     /* Sealing the shards of another build that has claimed the key would make it fail. */
-    if (seal && !(confirm_ours(s) && to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)))
+    if (seal && !(confirm_ours(s) && to_all(s, "TAMIS.SEAL", NULL, true, want_no_error, NULL)))
         return false;
     if (write_facts(s, write_ours, "ready")) return true;
     return fail_as_taken(s);
 }
 
-void cluster_set_abandon(struct cluster_set *s)
+bool cluster_set_abandon(struct cluster_set *s)
 {
     char why[CLUSTER_WHY];
     const char *first = cluster_why(s->c);
     snprintf(why, sizeof why, "%s", first != NULL ? first : "");
     client_recover(s->c);
-    take_away(s);
-    if (first == NULL) return;
+    /* What belongs to another build is not left by this one. */
+    const bool gone = take_away(s) || strcmp(cluster_why(s->c), taken) == 0;
+    if (first == NULL) return gone;
     client_recover(s->c);
     client_fail(s->c, "%s", why);
+    return gone;
 }
 
 /* --- Whole sets ------------------------------------------------------------------------------- */
@@ -526,7 +533,7 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
 
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts)
 {
-    return to_all(s, "TAMIS.INFO", false, take_info, facts);
+    return to_all(s, "TAMIS.INFO", "FULL", false, take_info, facts);
 }
 
 bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from, unsigned n,

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
                                 "support"))
 from cluster_liars import Between, Liar  # noqa: E402
 from cluster_servers import cluster, lines, move, tamis  # noqa: E402
-from redis_client import SOURCE, TAMIS, Server, free_port, main, wait_for  # noqa: E402
+from redis_client import TAMIS, Server, free_port, main, wait_for  # noqa: E402
 
 random.seed(20)
 KEYS = [f"key {i} {random.random()}" for i in range(20000)]
@@ -294,7 +293,7 @@ def test_bounds():
                       or "lower bound" in line] for of in (url, file_of_it)]
             assert texts[0] == texts[1] and len(texts[0]) >= (kind != "tally"), (kind, texts)
     said = facts(CLUSTER.url("set"))
-    each = [dict(zip(*[iter(CLUSTER.do(s["key"], "TAMIS.INFO", s["key"]))] * 2))
+    each = [dict(zip(*[iter(CLUSTER.do(s["key"], "TAMIS.INFO", s["key"], "FULL"))] * 2))
             for s in said["each"]]
     for name in ("items-low", "items-high"):
         assert abs(said[name.replace("-", "_")] - sum(float(x[name]) for x in each)) < 1e-3, name
@@ -465,14 +464,6 @@ def test_races():
             assert client.do("HGET", "new", "state") == b"ready", words
         assert noted("merge", "-o", blind + "counts", blind + "nfirst", blind + "nsecond",
                      given="") == "", "a sketch is never overfull"
-        # What docs/REDIS.md says is enough.
-        enough = re.search(r"`(\+eval [^`]*)`", (SOURCE / "docs/REDIS.md").read_text())[1]
-        client.do("ACL", "SETUSER", "builder", "on", ">word", "~*", "-@all", "+tamis.estimate",
-                  *enough.split())
-        build = url.replace("//", "//builder:word@")
-        tamis("build", "-f", "--items", 10, "--kind", "ribbon", "-o", build, given="c\n")
-        tamis("count", "-f", "-o", build, given="c\n")
-        assert tamis("freq", build, "c").split()[0] == "1"
 
 
 def test_whole_or_nothing():
@@ -549,7 +540,7 @@ def test_wrong():
             (("check", "redis://127.0.0.1:99999/a"), "port"),
             (("check", "redis:///a"), "no host"),
             (("check", f"redis://127.0.0.1:{free_port()}/a"), "Connection refused"),
-            (("check", "rediss://127.0.0.1/a"), "TLS"),
+            (("check", f"rediss://127.0.0.1:{free_port()}/a"), "Connection refused"),
             (("build", "-o", CLUSTER.url("x")), "give --items"),
             (("build", "--items", 5, "--m", 512, "-o", CLUSTER.url("x")), "--m"),
             (("build", "--items", 5, "--shards", 16385, "-o", CLUSTER.url("x")), "at most 16384"),
@@ -558,9 +549,9 @@ def test_wrong():
             (("count", "--bytes", 5, "--shards", 6, "-o", CLUSTER.url("x")),
              "cannot be divided among 6 shards"),
             (("check", "redis://:hid/den@h/name"),
-             "tamis: redis://h/name: write a / in a user or a password as %2F"),
+             "tamis: redis://h/name: write a / or ? in a user or a password as %2F"),
             (("check", "redis://user:123/den@h/name"),
-             "tamis: redis://h/name: write a / in a user or a password as %2F"),
+             "tamis: redis://h/name: write a / or ? in a user or a password as %2F"),
             (("build", "--items", 5, "--fpr", 1e-17, "--kind", "ribbon", "-o", CLUSTER.url("x")),
              "at most 32 columns"),
             (("check", "--confirm", "list", url), "--confirm"),

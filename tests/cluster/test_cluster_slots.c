@@ -44,10 +44,69 @@ static void test_tags(void)
     CHECK((cluster_tags(1, tags), tags[0]) == 0);
 }
 
+static void test_options_of_addresses(void)
+{
+    struct cluster_address a, b;
+    char why[CLUSTER_WHY];
+    CHECK(cluster_parse("rediss://127.0.0.1:1/n", &a) == NULL);
+    CHECK(link_open("127.0.0.1", 1, &a, NULL, 1, why) == NULL && strstr(why, "no TLS") != NULL);
+    CHECK(cluster_parse("rediss://me:@h:1/n%3f?db=12&cacert=/a%26b&cert=c&key=k&sni=s", &a) ==
+          NULL);
+    CHECK(a.secure && a.db == 12 && strcmp(a.name, "n?") == 0 && strcmp(a.user, "me") == 0);
+    CHECK(strcmp(a.ca, "/a&b") == 0 && strcmp(a.cert, "c") == 0 && strcmp(a.key, "k") == 0);
+    CHECK(strcmp(a.sni, "s") == 0 && strcmp(a.shown, "rediss://h:1/n%3f?db=12") == 0);
+    CHECK(a.credentials_end == strlen("rediss://me:@"));
+    CHECK(cluster_parse("redis://h/n?password-file=f", &a) == NULL && !a.secure);
+    CHECK(strcmp(a.password_file, "f") == 0 && strcmp(a.shown, "redis://h/n") == 0);
+    CHECK(cluster_parse("unix://u:p@/run/r.sock?name=n/m&db=3", &a) == NULL);
+    CHECK(a.port == 0 && strcmp(a.host, "/run/r.sock") == 0 && strcmp(a.name, "n/m") == 0);
+    CHECK(strcmp(a.user, "u") == 0 && strcmp(a.password, "p") == 0 && a.db == 3 && !a.secure);
+    CHECK(strcmp(a.shown, "unix:///run/r.sock?name=n/m&db=3") == 0);
+    CHECK(cluster_parse_server("unix:///s?db=5", &b) == NULL);
+    CHECK(strcmp(b.shown, "unix:///s?db=5") == 0);
+    cluster_wipe(&a);
+    CHECK(a.user[0] == '\0' && a.password[0] == '\0' && a.password[1] == '\0');
+    static const char *const servers[] = {"redis://h", "rediss://u:p@h:1/", "unix:///s",
+                                          "redis://[::1]:1?db=2"};
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+        CHECK(cluster_parse_server(servers[i], &a) == NULL && a.name[0] == '\0');
+        CHECK(cluster_parse(servers[i], &a) != NULL);
+    }
+    CHECK(cluster_parse_server("redis://h/n", &a) != NULL);
+    CHECK(cluster_parse_server("unix:///s?name=n", &a) != NULL);
+    static const struct {
+        const char *first, *second;
+        bool same;
+    } pairs[] = {{"redis://u:p@h/a", "redis://h:6379/b", true},
+                 {"redis://u:p@h/a", "redis://u:p@h/b", true},
+                 {"redis://u:p@h/a", "redis://u:q@h/b", false},
+                 {"redis://h/a", "redis://u:p@h/b", false},
+                 {"redis://h/a", "redis://i/b", false},
+                 {"redis://h/a", "redis://h:1/b", false},
+                 {"redis://h/a", "rediss://h/b", false},
+                 {"redis://h/a", "redis://h/b?db=1", false},
+                 {"rediss://h/a", "rediss://h/b?cacert=c", false},
+                 {"rediss://h/a?cert=c&key=k", "rediss://h/b?cert=c&key=k", true},
+                 {"rediss://h/a?cert=c&key=k", "rediss://h/b?cert=c&key=l", false},
+                 {"rediss://h/a?sni=s", "rediss://h/b?sni=t", false}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        CHECK(cluster_parse(pairs[i].first, &a) == NULL);
+        CHECK(cluster_parse(pairs[i].second, &b) == NULL);
+        CHECK(cluster_same_servers(&a, &b) == pairs[i].same);
+    }
+    char path[120] = "unix:///";
+    memset(path + 8, 's', 102);
+    strcpy(path + 110, "?name=n");
+    CHECK(cluster_parse(path, &a) == NULL && strlen(a.host) == 103);
+    strcpy(path + 110, "s?name=n");
+    CHECK(cluster_parse(path, &a) != NULL);
+}
+
 static void test_addresses(void)
 {
     struct cluster_address a;
     CHECK(cluster_is_address("redis://h/n") && cluster_is_address("rediss://"));
+    CHECK(cluster_is_address("unix://") && !cluster_is_address("unix:/run"));
     CHECK(!cluster_is_address("redis.tamis") && !cluster_is_address("http://redis://"));
     CHECK(cluster_parse("redis://host/name", &a) == NULL);
     CHECK(strcmp(a.host, "host") == 0 && a.port == 6379 && strcmp(a.name, "name") == 0);
@@ -57,6 +116,9 @@ static void test_addresses(void)
     CHECK(cluster_parse("redis://me:p%3aw@[fe80::1]/n", &a) == NULL);
     CHECK(strcmp(a.user, "me") == 0 && strcmp(a.password, "p:w") == 0 && a.port == 6379);
     CHECK(strcmp(a.shown, "redis://[fe80::1]/n") == 0);
+    CHECK(cluster_parse("redis://[::1]:7000", &a) != NULL);
+    CHECK(strcmp(a.shown, "redis://[::1]:7000") == 0);
+    CHECK(cluster_parse("redis://[::1]", &a) != NULL && strcmp(a.shown, "redis://[::1]") == 0);
     CHECK(cluster_parse("redis://secret@h:1/n", &a) == NULL);
     CHECK(strcmp(a.password, "secret") == 0 && strstr(a.shown, "secret") == NULL);
     static const char *const wrong[] = {"redis://",
@@ -77,19 +139,49 @@ static void test_addresses(void)
                                         "redis://h/a{b}",
                                         "redis://h/a%7bb",
                                         "redis://@h/n",
-                                        "redis://u:@h/n",
+                                        "redis://:@h/n",
+                                        "redis://u:secret/n",
+                                        "redis://:secret",
+                                        "redis://:a?secret@h/n",
+                                        "redis://:a?secret@h",
+                                        "redis://::1/n",
+                                        "redis://h/n?",
+                                        "redis://h/n?secret",
+                                        "redis://h/n?password=secret",
+                                        "redis://h/n?name=m",
+                                        "redis://h/?name=n",
+                                        "redis://h/n?db=",
+                                        "redis://h/n?db=-1",
+                                        "redis://h/n?db=1x",
+                                        "redis://h/n?db=99999999",
+                                        "redis://h/n?cacert=f",
+                                        "redis://h/n?sni=f",
+                                        "rediss://h/n?sni=",
+                                        "rediss://h/n?cacert=%00",
+                                        "rediss://h/n?db=1&",
+                                        "unix://",
+                                        "unix://?name=n",
+                                        "unix://h/s?name=n",
+                                        "unix:///s",
+                                        "unix:///s?name=",
+                                        "unix:///s?name={}",
+                                        "unix:///s?name=n&cert=f",
+                                        "unix://u:secret@s?name=n",
                                         "redis://h:000001/n",
                                         "redis://secret@/n",
+                                        "redis://[::1]:secret",
+                                        "redis://[x:secret]",
+                                        "redis://[1:secret",
                                         "redis://:a/secret@h/n",
                                         "redis://u:1/secret@h/n",
                                         "redis://u:secret/secret@h",
                                         "rediss://:a/secret@h/n",
-                                        "rediss://h/n",
                                         "redis://h:99999999999/n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(cluster_parse(wrong[i], &a) != NULL);
         CHECK(strstr(a.shown, "secret") == NULL);
     }
+    test_options_of_addresses();
     char *longest = malloc(100000);
     memset(longest, 'a', 99999);
     longest[99999] = '\0';

@@ -75,3 +75,62 @@ class Between(threading.Thread):
                 before(data)
                 target.sendall(data)
             target.shutdown(socket.SHUT_RDWR)
+
+
+def whole_reply(file):
+    """The bytes of the next reply."""
+    line = file.readline()
+    if not line.endswith(b"\r\n"):
+        raise OSError("the server has hung up")
+    if line[:1] == b"$" and line != b"$-1\r\n":
+        return line + file.read(int(line[1:]) + 2)
+    if line[:1] == b"*":
+        return line + b"".join(whole_reply(file) for _ in range(int(line[1:])))
+    return line
+
+
+class Meddler(threading.Thread):
+    """In front of a server, one command at a time. `before` sees the words of a command and may
+    return a reply, which the server then does not give; an empty one hangs up. `after` sees the
+    words and the bytes of the server's reply, and may return others."""
+
+    def __init__(self, server, before=lambda words: None, after=lambda words, reply: None):
+        super().__init__(daemon=True)
+        self.server, self.before, self.after = server, before, after
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}"
+        self.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                near = self.socket.accept()[0]
+                threading.Thread(target=self.talk, args=(near,), daemon=True).start()
+
+    def talk(self, near):
+        with near, contextlib.suppress(OSError):
+            far = socket.create_connection(("127.0.0.1", self.server.port))
+            asked, answers = near.makefile("rb"), far.makefile("rb")
+            while line := asked.readline():
+                words, text = [], line
+                for _ in range(int(line[1:])):
+                    length = asked.readline()
+                    word = asked.read(int(length[1:]) + 2)
+                    words.append(word[:-2])
+                    text += length + word
+                reply = self.before(words)
+                if reply is None:
+                    far.sendall(text)
+                    reply = whole_reply(answers)
+                    other = self.after(words, reply)
+                    reply = reply if other is None else other
+                if reply == b"":
+                    return
+                near.sendall(reply)

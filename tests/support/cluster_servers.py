@@ -77,14 +77,14 @@ def cluster(masters=3, replicas=1, node_timeout=15000, options=()):
             server.__exit__(*sys.exc_info())
 
 
-def move(slot, source, target):
-    """Moves a slot with its keys from one master to another. It yields when the keys have moved and
-    the servers do not yet know the new owner."""
+def move(slot, source, target, port=None):
+    """Moves a slot with its keys from one master to another, at this port. It yields when the keys
+    have moved and the servers do not yet know the new owner."""
     ids = [s.client().do("CLUSTER", "MYID") for s in (source, target)]
     target.client().do("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
     source.client().do("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
     for key in source.client().do("CLUSTER", "GETKEYSINSLOT", slot, 1000):
-        source.client().do("MIGRATE", "127.0.0.1", target.port, key, 0, 60000)
+        source.client().do("MIGRATE", "127.0.0.1", port or target.port, key, 0, 60000)
     yield
     for server in (target, source):
         server.client().do("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
