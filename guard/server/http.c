@@ -36,7 +36,7 @@ static enum MHD_Result send_response(struct guard_ask *ask, unsigned status, str
     MHD_destroy_response(r);
     if (queued == MHD_YES) {
         guard_metrics_count(&ask->server->metrics, ask->at, status);
-        *ask->sent = ask->head ? 0 : size;
+        *ask->outcome = (struct guard_outcome){ask->at, status, ask->head ? 0 : size};
     }
     return queued;
 }
@@ -221,6 +221,7 @@ enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_co
 
 struct head_counts {
     struct guard_head head;
+    struct guard_trail *trail;
     unsigned hosts, lengths;
 };
 
@@ -238,15 +239,17 @@ static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char
         c->head.body |= strspn(value, "0") != strlen(value);
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
         c->head.body = true;
+    } else if (c->trail != NULL && strcasecmp(name, "X-Forwarded-For") == 0) {
+        guard_trail_add(c->trail, value);
     }
     /* For some readers "Content-Length :" is the field "Content-Length". */
     c->head.ambiguous |= name[strcspn(name, " \t")] != '\0';
     return MHD_YES;
 }
 
-struct guard_head guard_head_read(struct MHD_Connection *connection)
+struct guard_head guard_head_read(struct MHD_Connection *connection, struct guard_trail *trail)
 {
-    struct head_counts c = {{NULL, false, false}, 0, 0};
+    struct head_counts c = {.trail = trail};
     MHD_get_connection_values(connection, MHD_HEADER_KIND, take_field, &c);
     c.head.ambiguous |= c.hosts > 1 || c.lengths > 1;
     return c.head;

@@ -9,11 +9,11 @@
  * complete by then. */
 #define RETRY 10000
 
-static struct guard_published *publish(guard *g)
+static struct guard_published *publish(struct guard_live *l, guard *g)
 {
     struct guard_published *p = malloc(sizeof *p);
     if (p == NULL) return NULL;
-    p->g = g;
+    *p = (struct guard_published){.g = g, .of = l};
     atomic_init(&p->users, 1); /* the reference that being current gives */
     return p;
 }
@@ -30,8 +30,23 @@ struct guard_published *guard_live_take(struct guard_live *l)
 void guard_live_release(struct guard_published *p)
 {
     if (p == NULL || --p->users != 0) return;
-    guard_close(p->g);
-    free(p);
+    pthread_mutex_lock(&p->of->lock);
+    p->next = p->of->unused;
+    p->of->unused = p;
+    pthread_mutex_unlock(&p->of->lock);
+}
+
+static void close_unused(struct guard_live *l)
+{
+    pthread_mutex_lock(&l->lock);
+    struct guard_published *p = l->unused, *next;
+    l->unused = NULL;
+    pthread_mutex_unlock(&l->lock);
+    for (; p != NULL; p = next) {
+        next = p->next;
+        guard_close(p->g);
+        free(p);
+    }
 }
 
 /* Looks at the manifest again and reports whether it differs from the one seen last. */
@@ -52,13 +67,14 @@ static bool has_changed(struct guard_live *l)
 /* Opens the version in the directory and makes it the current one. */
 static bool take_up(struct guard_live *l, guard_error *why)
 {
-    guard *g = guard_open(l->directory, why);
+    guard *g = guard_open_trusted(l->directory, l->trust, why);
     if (g == NULL) return false;
-    if (l->current != NULL && strcmp(guard_about(g)->id, guard_about(l->current->g)->id) == 0) {
-        guard_close(g); /* the manifest was touched, not changed */
+    if (l->current != NULL &&
+        strcmp(guard_manifest_text(g), guard_manifest_text(l->current->g)) == 0) {
+        guard_close(g); /* touched, not changed, unlike the same version with another expiry */
         return true;
     }
-    struct guard_published *fresh = publish(g), *old;
+    struct guard_published *fresh = publish(l, g), *old;
     if (fresh == NULL) {
         guard_close(g);
         return guard_fail(why, "not enough memory");
@@ -68,14 +84,18 @@ static bool take_up(struct guard_live *l, guard_error *why)
     l->current = fresh;
     pthread_mutex_unlock(&l->lock);
     if (old != NULL) l->reloads++;
+    l->expired = false;
     guard_live_release(old);
+    close_unused(l);
     return true;
 }
 
-bool guard_live_start(struct guard_live *l, const char *directory, guard_error *why)
+bool guard_live_start(struct guard_live *l, const char *directory, guard_trust *trust,
+                      guard_error *why)
 {
     memset(l, 0, sizeof *l);
     l->directory = directory;
+    l->trust = trust;
     pthread_mutex_init(&l->lock, NULL);
     /* Recorded before opening, so that a version published meanwhile counts as new. */
     has_changed(l);
@@ -85,13 +105,24 @@ bool guard_live_start(struct guard_live *l, const char *directory, guard_error *
 void guard_live_end(struct guard_live *l)
 {
     guard_live_release(l->current);
+    close_unused(l);
     pthread_mutex_destroy(&l->lock);
+}
+
+static void look_at_expiry(struct guard_live *l)
+{
+    if (l->trust == NULL || l->expired || !guard_has_expired(l->current->g, time(NULL))) return;
+    l->expired = true;
+    fprintf(stderr, "tamis: version %llu has expired and is still served; publish a new one\n",
+            (unsigned long long)guard_about(l->current->g)->version);
 }
 
 void guard_live_look(struct guard_live *l, int64_t now, bool anyway)
 {
     guard_error why;
     const bool changed = has_changed(l);
+    look_at_expiry(l);
+    close_unused(l);
     if (!changed && !anyway && (l->again == 0 || now < l->again)) return;
     if (take_up(l, &why)) {
         l->again = 0;

@@ -29,12 +29,17 @@ struct guard_metrics {
     atomic_ullong prefixes, hashes; /* prefixes that clients asked to confirm; hashes returned */
     atomic_ullong sent;             /* bytes of bodies that were sent completely */
     atomic_ullong limited, slow;    /* requests refused; connections cut */
-    atomic_ullong connections;      /* currently open */
-    atomic_ullong active;           /* requests that are being answered */
-    int64_t started;                /* guard_clock() when the server started */
+    atomic_ullong refused;          /* connections refused, because their client has too many */
+    atomic_ullong log_lost, log_errors; /* lines of the access log; failures of its file */
+    atomic_ullong connections;          /* currently open */
+    atomic_ullong active;               /* requests that are being answered, except monitoring */
+    int64_t started;                    /* guard_clock() when the server started */
+    unsigned most_connections;
 };
 
-int64_t guard_clock(void); /* milliseconds of the monotonic clock */
+int64_t guard_clock(void);        /* milliseconds of the monotonic clock */
+int64_t guard_microseconds(void); /* the same clock */
+const char *guard_endpoint_name(enum guard_endpoint at);
 void guard_metrics_count(struct guard_metrics *m, enum guard_endpoint at, unsigned status);
 /* Prints the metrics in Prometheus' text format. */
 void guard_metrics_print(struct guard_metrics *m, const guard_manifest *about,

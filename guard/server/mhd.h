@@ -16,7 +16,7 @@
     EACH(MHD_get_connection_values)                                                                \
     EACH(MHD_lookup_connection_value)                                                              \
     EACH(MHD_queue_response)                                                                       \
-    EACH(MHD_quiesce_daemon)                                                                       \
+    EACH(MHD_set_panic_func)                                                                       \
     EACH(MHD_start_daemon)                                                                         \
     EACH(MHD_stop_daemon)
 
@@ -39,7 +39,7 @@ const char *guard_mhd_load(void);
 #define MHD_get_connection_values guard_mhd.MHD_get_connection_values_
 #define MHD_lookup_connection_value guard_mhd.MHD_lookup_connection_value_
 #define MHD_queue_response guard_mhd.MHD_queue_response_
-#define MHD_quiesce_daemon guard_mhd.MHD_quiesce_daemon_
+#define MHD_set_panic_func guard_mhd.MHD_set_panic_func_
 #define MHD_start_daemon guard_mhd.MHD_start_daemon_
 #define MHD_stop_daemon guard_mhd.MHD_stop_daemon_
 #endif

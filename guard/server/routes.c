@@ -202,6 +202,23 @@ static void put_part(struct guard_text *out, const char *name, uint64_t version,
                        name, name, version, part->bytes, part->sha256);
 }
 
+/* The text of a signed manifest, in which only the line ends need escapes: labels have neither
+ * quotes nor backslashes. */
+static void put_manifest(struct guard_text *out, const guard *g)
+{
+    guard_text_add(out, ",\"manifest\":");
+    if (guard_about(g)->n_signatures == 0) {
+        guard_text_add(out, "null");
+        return;
+    }
+    guard_text_add(out, "\"");
+    for (const char *line = guard_manifest_text(g), *end; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        guard_text_add(out, "%.*s\\n", (int)(end - line), line);
+    }
+    guard_text_add(out, "\"");
+}
+
 static enum MHD_Result answer_update(struct guard_ask *ask)
 {
     const guard_manifest *m = about(ask);
@@ -226,7 +243,9 @@ static enum MHD_Result answer_update(struct guard_ask *ask)
                    m->entries, m->rate, (long long)m->built, ask->server->settings.cache_seconds);
     for (size_t i = 0; i < m->n_labels; i++)
         guard_text_add(&out, "%s\"%s\"", i > 0 ? "," : "", m->labels[i]);
-    guard_text_add(&out, "]}\n");
+    guard_text_add(&out, "]");
+    put_manifest(&out, ask->version->g);
+    guard_text_add(&out, "}\n");
     return guard_reply(ask, MHD_HTTP_OK, JSON, &out, NO_STORE);
 }
 
@@ -285,11 +304,26 @@ static enum MHD_Result answer_preflight(struct guard_ask *ask)
 
 static bool within_limit(struct guard_ask *ask, unsigned *wait)
 {
-    if (ask->server->limits == NULL) return true;
-    const union MHD_ConnectionInfo *client =
-        MHD_get_connection_info(ask->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return guard_limits_take(ask->server->limits, client != NULL ? client->client_addr : NULL,
-                             guard_clock(), wait);
+    if (ask->crowded) {
+        *wait = 1;
+        return false;
+    }
+    return ask->server->limits == NULL || ask->monitoring ||
+           guard_limits_take(ask->server->limits, ask->client, guard_clock(), wait);
+}
+
+/* Returns the route of a path at this address of the server, or NULL. */
+static const struct route *route_of(const struct guard_ask *ask, const char *path)
+{
+    const struct route *route = NULL;
+    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES && route == NULL; i++)
+        if (strcmp(path, ROUTES[i].path) == 0) route = &ROUTES[i];
+    if (route == NULL && guard_page_find(path) != NULL) route = &ROUTES[0];
+    if (route == NULL) return NULL;
+    const bool figures = route->at == GUARD_AT_METRICS;
+    const bool here = ask->monitoring ? figures || route->at == GUARD_AT_HEALTHZ
+                                      : !figures || ask->server->metrics_beside;
+    return here ? route : NULL;
 }
 
 /* Public answers are the same for everybody, and pages of any origin may read them. The others are
@@ -303,14 +337,11 @@ static bool may_answer_host(const struct guard_ask *ask, const char *host)
 
 enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method)
 {
-    const struct guard_head head = guard_head_read(ask->connection);
-    const struct route *route = NULL;
+    const struct guard_head head = ask->fields;
+    const struct route *route = route_of(ask, path);
     unsigned wait = 0;
     ask->ends = head.body || head.ambiguous;
     ask->head = strcmp(method, "HEAD") == 0;
-    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES && route == NULL; i++)
-        if (strcmp(path, ROUTES[i].path) == 0) route = &ROUTES[i];
-    if (route == NULL && guard_page_find(path) != NULL) route = &ROUTES[0];
     ask->path = path;
     ask->at = route != NULL ? route->at : GUARD_AT_OTHER;
     ask->is_public = route != NULL && route->is_public;

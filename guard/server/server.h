@@ -4,10 +4,13 @@
 #define GUARD_SERVER_H
 
 #include "../version/text.h"
+#include "access_log.h"
 #include "limits.h"
 #include "live.h"
 #include "metrics.h"
 #include "mhd.h"
+#include "proxy.h"
+#include "socket.h"
 
 /* More than any endpoint accepts. libmicrohttpd keeps 64 bytes about each parameter. */
 #define GUARD_MOST_PARAMETERS 48
@@ -20,11 +23,38 @@ struct guard_server {
     guard_service settings; /* defaults filled in */
     struct guard_live live;
     struct guard_metrics metrics;
-    struct guard_limits *limits; /* NULL if there is no limit */
+    struct guard_limits *limits;  /* NULL if there is no limit */
+    struct guard_access_log *log; /* NULL if there is none */
+    struct guard_proxies proxies;
+    bool metrics_beside; /* /metrics is served at the same address as the rest */
     atomic_bool stopping;
+    pthread_t keeper;     /* the thread that starts and stops the others */
     pthread_mutex_t lock; /* protects `clients` and `places` */
     struct guard_client *clients;
     struct guard_places *places;
+};
+
+/* One of the addresses at which the server listens. */
+struct guard_side {
+    struct guard_server *server;
+    bool monitoring; /* only /metrics and /healthz; no limit for clients applies */
+    int fd;          /* -1 if it does not listen there */
+    struct guard_socket_file file;
+    struct MHD_Daemon *daemon;
+};
+
+/* What the head of a request says about the request itself. */
+struct guard_head {
+    const char *host; /* NULL if there is no field "Host" */
+    bool body;        /* it announces a body */
+    bool ambiguous;   /* two readers could disagree about where it ends or for whom it is */
+};
+
+/* What became of a request. */
+struct guard_outcome {
+    enum guard_endpoint at;
+    unsigned status;
+    uint64_t bytes; /* of the body */
 };
 
 /* One request while it is being answered, from one version. */
@@ -32,13 +62,17 @@ struct guard_ask {
     struct guard_server *server;
     struct MHD_Connection *connection;
     struct guard_published *version;
+    struct guard_head fields;
+    const struct sockaddr *client; /* behind trusted proxies */
     const char *path;
     enum guard_endpoint at;
+    bool monitoring;
     bool is_public; /* pages of any origin may read the answer */
     bool head;
     bool long_query; /* the query was too long to be read */
+    bool crowded;    /* the client has too many requests in progress */
     bool ends;       /* the connection ends with the answer, because a body may follow */
-    uint64_t *sent;  /* where to store the size of the body */
+    struct guard_outcome *outcome;
 };
 
 /* --- routes.c --------------------------------------------------------------------------------- */
@@ -75,13 +109,8 @@ struct guard_content {
 };
 enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_content *c);
 
-/* What the head of a request says about the request itself. */
-struct guard_head {
-    const char *host; /* NULL if there is no field "Host" */
-    bool body;        /* it announces a body */
-    bool ambiguous;   /* two readers could disagree about where it ends or for whom it is */
-};
-struct guard_head guard_head_read(struct MHD_Connection *connection);
+/* Reads the head. If `trail` is not NULL, the fields "X-Forwarded-For" are added to it. */
+struct guard_head guard_head_read(struct MHD_Connection *connection, struct guard_trail *trail);
 
 /* Reports whether a field "Host" names this server for certain: an IP address, "localhost", a name
  * below it, or one of the given names. A page of any other name may be one whose name its owner has

@@ -394,14 +394,35 @@ static bool write_version(struct build *b)
     return good;
 }
 
+/* Reports whether clients that accepted the published version will accept the next one. */
+static bool fits_signed(const struct build *b)
+{
+    const guard_request *r = b->request;
+    if (r->n_sign == 0 && b->old.n_signatures > 0)
+        return guard_fail(b->why,
+                          "%s: the published version is signed, and clients that pin its key would "
+                          "refuse an unsigned one; give --sign, or use another directory",
+                          r->directory);
+    if (r->n_sign > 0 && b->fresh.built < b->old.built)
+        return guard_fail(b->why,
+                          "%.50s: the clock shows %lld, which is before the published version was "
+                          "built (%lld), so clients would refuse the next one; set the clock, or, "
+                          "if it was ahead then, wait, or use a new directory",
+                          r->directory, (long long)b->fresh.built, (long long)b->old.built);
+    return true;
+}
+
 static bool begin_version(struct build *b)
 {
     bool absent;
     uint8_t id[16];
-    b->has_old = guard_manifest_read(b->request->directory, &b->old, &absent, b->why);
+    b->has_old = guard_manifest_read(b->request->directory, &b->old, NULL, &absent, b->why);
     if (!b->has_old && !absent) return false; /* a damaged manifest is not overwritten */
     b->fresh.version = b->old.version + 1;
     b->fresh.built = time(NULL);
+    if (b->request->expires_after != 0)
+        b->fresh.expires = b->fresh.built + (time_t)b->request->expires_after;
+    if (!fits_signed(b)) return false;
     if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
         return guard_fail(b->why, "the system provides no random numbers: %s", strerror(errno));
     for (size_t i = 0; i < sizeof id; i++) snprintf(b->fresh.id + 2 * i, 3, "%02x", id[i]);
@@ -416,7 +437,7 @@ static void remove_unpublished(const char *directory)
     guard_manifest published;
     guard_error unused;
     bool absent;
-    if (guard_manifest_read(directory, &published, &absent, &unused))
+    if (guard_manifest_read(directory, &published, NULL, &absent, &unused))
         remove_others(directory, &published);
     else if (absent)
         remove_others(directory, NULL);
@@ -430,6 +451,7 @@ bool guard_build(const guard_request *r, guard_manifest *out, guard_error *why)
     b->why = why;
     const int held = lock(r->directory, why);
     const bool good = held >= 0 && begin_version(b) && read_lists(b) && write_version(b) &&
+                      guard_manifest_sign(&b->fresh, r->sign, r->n_sign, why) &&
                       guard_manifest_write(r->directory, &b->fresh, why);
     if (held >= 0) remove_unpublished(r->directory);
     if (held >= 0) close(held);

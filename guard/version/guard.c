@@ -3,6 +3,7 @@
 
 #include "manifest.h"
 #include "store.h"
+#include "trust.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct bytes {
 
 struct guard {
     guard_manifest about;
+    struct guard_manifest_text text;
     struct bytes filter_bytes, delta_bytes, removed;
     tamis *filter, *delta; /* delta is NULL if there is none */
     struct guard_store *store;
@@ -86,28 +88,45 @@ static bool load(guard *g, const char *directory, guard_error *why)
     return g->store != NULL;
 }
 
-guard *guard_open(const char *directory, guard_error *why)
+/* Reads the manifest, and judges it before anything that it names is read. */
+static bool begin(guard *g, const char *directory, guard_trust *t, guard_error *why)
+{
+    bool absent;
+    guard_error reason;
+    if (!guard_manifest_read(directory, &g->about, &g->text, &absent, why)) return false;
+    if (t == NULL) return true;
+    if (!guard_trust_recall(t, why)) return false;
+    return guard_trust_check(t, &g->about, &g->text, time(NULL), &reason) ||
+           guard_fail(why, "%.80s/manifest: %s", directory, reason.text); /* the reason fits */
+}
+
+guard *guard_open_trusted(const char *directory, guard_trust *t, guard_error *why)
 {
     char id[sizeof((guard_manifest *)0)->id] = "";
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        bool absent;
         guard *g = calloc(1, sizeof *g);
         if (g == NULL) {
             guard_fail(why, "not enough memory");
             return NULL;
         }
-        if (!guard_manifest_read(directory, &g->about, &absent, why)) {
+        if (!begin(g, directory, t, why)) {
             guard_close(g);
             return NULL;
         }
-        if (load(g, directory, why)) return g;
+        const bool loaded = load(g, directory, why);
+        if (loaded && (t == NULL || guard_trust_remember(t, &g->about, why))) return g;
         /* The manifest did not change, so the file is damaged, not replaced by a newer version. */
-        const bool again = strcmp(id, g->about.id) == 0;
+        const bool again = loaded || strcmp(id, g->about.id) == 0;
         memcpy(id, g->about.id, sizeof id);
         guard_close(g);
         if (again) break;
     }
     return NULL;
+}
+
+guard *guard_open(const char *directory, guard_error *why)
+{
+    return guard_open_trusted(directory, NULL, why);
 }
 
 void guard_close(guard *g)
@@ -125,6 +144,16 @@ void guard_close(guard *g)
 const guard_manifest *guard_about(const guard *g)
 {
     return &g->about;
+}
+
+const char *guard_manifest_text(const guard *g)
+{
+    return g->text.at;
+}
+
+bool guard_has_expired(const guard *g, time_t now)
+{
+    return g->about.expires != 0 && g->about.expires <= now;
 }
 
 const void *guard_bytes(const guard *g, const char *part, size_t *size)

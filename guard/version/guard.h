@@ -35,6 +35,31 @@ typedef struct guard_error {
     char text[256];
 } guard_error;
 
+/* --- Keys and signatures (signature.h) -------------------------------------------------------- */
+
+#define GUARD_ED25519_KEY 32
+#define GUARD_ED25519_SIGNATURE 64
+#define GUARD_KEYNUM 8
+#define GUARD_SIGNERS 8 /* the most keys that sign or are pinned together */
+
+/* The key number is drawn at random and tells keys apart. It proves nothing. */
+typedef struct guard_pubkey {
+    uint8_t keynum[GUARD_KEYNUM];
+    uint8_t key[GUARD_ED25519_KEY];
+} guard_pubkey;
+
+/* A secret. The caller chooses a place for it and wipes it. */
+typedef struct guard_seckey {
+    uint8_t keynum[GUARD_KEYNUM];
+    uint8_t seed[GUARD_ED25519_KEY];
+    uint8_t key[GUARD_ED25519_KEY]; /* the public key of the seed */
+} guard_seckey;
+
+typedef struct guard_signature {
+    uint8_t keynum[GUARD_KEYNUM];
+    uint8_t bytes[GUARD_ED25519_SIGNATURE];
+} guard_signature;
+
 /* --- Building (build.c) ----------------------------------------------------------------------- */
 
 typedef struct guard_list {
@@ -61,6 +86,12 @@ typedef struct guard_request {
     /* A list without an entry, or with more invalid lines than entries, is an error: a wrong file
      * or a failed download is far more likely than such a list. With `lenient` it is accepted. */
     bool lenient;
+    /* Keys that sign the manifest, each once. Without any, a build fails if the published version
+     * is signed, because clients that pin its key would refuse the new one. */
+    const guard_seckey *sign;
+    size_t n_sign;
+    uint64_t expires_after;     /* seconds until clients refuse the version; 0 means never */
+    uint64_t max_list_bytes;    /* limit for each list when it is unpacked; 0 means none */
     const guard_reader *reader; /* NULL reads files as they are */
     /* Called for each invalid line, with the reason; may be NULL. */
     void (*reject)(void *ctx, const char *path, uint64_t line, const char *reason);
@@ -88,6 +119,9 @@ typedef struct guard_manifest {
     guard_part filter, delta, removal, base_store, store;
     size_t n_labels;
     char labels[GUARD_LABELS][GUARD_LABEL_SIZE];
+    time_t expires; /* 0 means never */
+    size_t n_signatures;
+    guard_signature signatures[GUARD_SIGNERS];
 } guard_manifest;
 
 /* Builds the next version and publishes it by one rename. A build killed at any moment leaves the
@@ -104,6 +138,8 @@ typedef struct guard guard;
 guard *guard_open(const char *directory, guard_error *why);
 void guard_close(guard *g);
 const guard_manifest *guard_about(const guard *g);
+/* Returns the text of the manifest, byte for byte. */
+const char *guard_manifest_text(const guard *g);
 /* Returns the bytes of a part as they are served ("filter", "delta", "removed"), or NULL if the
  * version lacks it. They are valid until guard_close. */
 const void *guard_bytes(const guard *g, const char *part, size_t *size);
@@ -117,6 +153,34 @@ int guard_confirm(const guard *g, const uint8_t hash[GUARD_HASH_SIZE], uint64_t 
 bool guard_find_prefix(const guard *g, const uint8_t prefix[GUARD_PREFIX],
                        bool (*put)(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels),
                        void *ctx);
+
+/* --- Trust (trust.c) -------------------------------------------------------------------------- */
+
+/* The version that was accepted last; its number is 0 if there was none. */
+typedef struct guard_accepted {
+    uint64_t version;
+    time_t built;
+    char id[33];
+} guard_accepted;
+
+/* What a client requires of a version. One thread at a time may use it. */
+typedef struct guard_trust {
+    const guard_pubkey *pinned; /* one of these must have signed the manifest */
+    size_t n_pinned;
+    /* A file that remembers the last accepted version, or NULL. It is created by the first accepted
+     * version and replaced atomically by newer ones. If it is damaged, or cannot be written, no
+     * version is accepted. Programs that share it never move it back. */
+    const char *state;
+    guard_accepted last; /* the same in memory */
+} guard_trust;
+
+/* Does what guard_open does, and refuses the version unless the manifest is signed by a pinned key,
+ * is not older than the last accepted version (by version, id and time), has not expired, and was
+ * not built more than an hour in the future. Then remembers it as the last accepted version. After
+ * a failure nothing has changed. Without `t` it is guard_open. */
+guard *guard_open_trusted(const char *directory, guard_trust *t, guard_error *why);
+/* Reports whether a version that was accepted has expired since. */
+bool guard_has_expired(const guard *g, time_t now);
 
 /* --- A URL (check.c) -------------------------------------------------------------------------- */
 
@@ -148,19 +212,34 @@ guard_answer guard_check(const guard *g, guard_memory *memory, const void *url, 
 
 /* --- Serving (server.c) ----------------------------------------------------------------------- */
 
+/* What the access log has about a client: nothing, the first 24 or 48 bits of its IPv4 or IPv6
+ * address, or the whole address. */
+enum guard_log_clients { GUARD_LOG_NO_CLIENTS, GUARD_LOG_NETWORKS, GUARD_LOG_ADDRESSES };
+
 typedef struct guard_service {
     const char *directory;
-    const char *address;           /* address to listen on; NULL means loopback */
+    const char *address;           /* where to listen: an IP address or the path of a Unix socket;
+                                    * NULL means loopback */
     uint16_t port;                 /* 0 means any free port */
+    int socket;                    /* listens already; 0 means that the server makes its own */
     unsigned threads;              /* 0 means one per processor */
     unsigned cache_seconds;        /* how long an answer may be cached; 0 means 300 */
     unsigned connections;          /* maximum; 0 means 1000 */
     unsigned per_address;          /* maximum per client address; 0 means 64 */
     const char *const *host_names; /* names of this server besides localhost */
     size_t n_host_names;
-    unsigned requests_per_second;            /* maximum per client address; 0 means no limit */
-    unsigned timeout_seconds;                /* for a silent connection; 0 means 10 */
-    void (*ready)(void *ctx, uint16_t port); /* called once, when the server listens */
+    unsigned requests_per_second; /* maximum per client address; 0 means no limit */
+    unsigned timeout_seconds;     /* for a silent connection; 0 means 10 */
+    guard_trust *trust;           /* what a version must fulfil; NULL accepts all */
+    const char *metrics_address;  /* ADDRESS:PORT or a path, where alone /metrics is served. NULL
+                                   * means beside the rest, if that is at a loopback address and
+                                   * there is no proxy */
+    const char *const *proxies;   /* trusted to name their clients: ADDRESS[/BITS] or "unix" */
+    size_t n_proxies;
+    const char *access_log; /* a file or "-"; NULL means none */
+    enum guard_log_clients log_clients;
+    /* Called once, when the server listens. metrics_port is 0 without metrics_address. */
+    void (*ready)(void *ctx, uint16_t port, uint16_t metrics_port);
     void *ctx;
 } guard_service;
 

@@ -188,11 +188,17 @@ static bool read_all(struct reading *r, struct list_text *t)
     const char *path = r->list->path;
     void *in = reader->open(path);
     if (in == NULL) return guard_fail(r->why, "%s: cannot read: %s", path, strerror(errno));
+    const uint64_t most = r->request->max_list_bytes;
+    uint64_t all = 0;
     ssize_t got = 0;
     bool good = true;
     while (good && (got = reader->read(in, t->bytes + t->have, sizeof t->bytes - t->have)) > 0) {
         t->have += (size_t)got;
-        good = take_lines(r, t);
+        all += (uint64_t)got;
+        if (most != 0 && all > most)
+            good = guard_fail(r->why, "%s: more than %llu bytes when it is unpacked", path,
+                              (unsigned long long)most);
+        good = good && take_lines(r, t);
     }
     if (good && got < 0) /* an incomplete list is not used */
         good = guard_fail(r->why, "%s: cannot read: %s", path, reader->reason(in));
@@ -204,10 +210,15 @@ static bool read_all(struct reading *r, struct list_text *t)
     return good;
 }
 
-/* Reports whether the file looks like a list at all; see guard_request. */
+bool guard_tally_likely(const struct guard_tally *t)
+{
+    return t->lines > 0 && t->lines >= t->rejects;
+}
+
 static bool is_likely(const struct reading *r, uint64_t lines, uint64_t rejects)
 {
-    if (r->request->lenient || (lines > 0 && lines >= rejects)) return true;
+    if (r->request->lenient || guard_tally_likely(&(struct guard_tally){lines, rejects}))
+        return true;
     if (lines == 0)
         return guard_fail(r->why,
                           "%s: no entry in %llu lines, so nothing is published; --lenient accepts "

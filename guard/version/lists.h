@@ -14,6 +14,8 @@ void guard_entries_free(struct guard_entries *e);
 struct guard_tally {
     uint64_t lines, rejects;
 };
+/* Whether a list with these counts looks like one at all; see guard_request. */
+bool guard_tally_likely(const struct guard_tally *t);
 
 /* Adds the entries of one list, each with these labels. Invalid lines are passed to r->reject and
  * counted. */

@@ -151,6 +151,7 @@ enum {
     KNOWN = 6
 }; /* a base that stays when one goes and one comes; those that are asked for */
 static struct guard_server server;
+static struct guard_side side = {.server = &server, .fd = -1};
 static char hashes[LISTED][2 * GUARD_HASH_SIZE + 1]; /* of what is listed, in hex */
 
 static void build(const char *directory, size_t from)
@@ -181,7 +182,7 @@ static void publish_twice(void)
     must(mkdtemp(directory) != NULL, "a directory");
     build(directory, 0);
     build(directory, 1);
-    must(guard_live_start(&server.live, directory, &why), why.text);
+    must(guard_live_start(&server.live, directory, NULL, &why), why.text);
     DIR *d = opendir(directory);
     must(d != NULL, "a directory");
     for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
@@ -190,6 +191,10 @@ static void publish_twice(void)
     }
     closedir(d);
     must(rmdir(directory) == 0, "nothing is left");
+    server.places = guard_places_new(1, 1);
+    must(server.places != NULL && guard_proxies_add(&server.proxies, "10.0.0.0/8") == NULL,
+         "a proxy");
+    server.metrics_beside = true;
     server.settings = (guard_service){.cache_seconds = 300, .timeout_seconds = 10};
     for (size_t i = 0; i < LISTED; i++) {
         uint8_t hash[GUARD_HASH_SIZE];
@@ -461,8 +466,9 @@ static void check_answer(struct MHD_Connection *c, const char *path, const char 
 static void ask(struct feed *f)
 {
     static const char *const methods[] = {"GET", "GET", "HEAD", "OPTIONS", "POST"};
-    static const char *const fields[] = {"If-None-Match",     "Range", "If-Range", "Content-Length",
-                                         "Transfer-Encoding", "Host"};
+    static const char *const fields[] = {
+        "If-None-Match",     "Range", "If-Range",       "Content-Length",
+        "Transfer-Encoding", "Host",  "X-Forwarded-For"};
     struct MHD_Connection c = {.n = 0};
     char path[MOST_TEXT], text[MOST_TEXT];
     size_t upload = 0;
@@ -472,23 +478,25 @@ static void ask(struct feed *f)
     feed_pieces(f, path);
     guard_unescape(NULL, &c, path);
     feed_pieces(f, text);
-    c.client.client = 1;
+    c.client.admitted = true;
+    c.client.proxy = how / 16 % 2 != 0;
     c.client.long_query = cut_query(text);
     add_query(&c, text);
     for (unsigned i = 0; i < how / 32u; i++) {
-        const char *name = fields[feed_byte(f) % 6];
+        const char *name = fields[feed_byte(f) % 7];
         feed_pieces(f, text);
         text[strcspn(text, "\r\n")] = '\0'; /* a field is a line */
         add_value(&c, MHD_HEADER_KIND, name, text);
     }
     atomic_init(&c.client.waiting, 0);
-    enum MHD_Result done = on_request(&server, &c, path, method, "HTTP/1.1", NULL, &upload, &place);
+    enum MHD_Result done = on_request(&side, &c, path, method, "HTTP/1.1", NULL, &upload, &place);
     if (done == MHD_YES && c.sent == NULL)
-        done = on_request(&server, &c, path, method, "HTTP/1.1", NULL, &upload, &place);
+        done = on_request(&side, &c, path, method, "HTTP/1.1", NULL, &upload, &place);
     must(done == MHD_YES && c.sent != NULL && place == &c.client, "every request has an answer");
+    must(!c.client.crowded && c.status != 429, "one request at a time has a place");
     check_answer(&c, path, method);
     destroy(c.sent);
-    on_completed(&server, &c, &place, MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    on_completed(&side, &c, &place, MHD_REQUEST_TERMINATED_COMPLETED_OK);
     for (size_t i = 0; i < c.n; i++) {
         free(c.values[i].name);
         free(c.values[i].value);

@@ -579,7 +579,7 @@ static void test_filters_that_miss_are_refused(void)
     CHECK(tamis_create(&p, NULL, &t, NULL) == TAMIS_OK);
     CHECK(tamis_release(t, 1, &noisy, NULL) == TAMIS_OK);
     CHECK(tamis_save(noisy, path_of("d/1.filter"), NULL, NULL) == TAMIS_OK);
-    CHECK(guard_manifest_read(directory, &about, &absent, &why));
+    CHECK(guard_manifest_read(directory, &about, NULL, &absent, &why));
     CHECK(guard_sum_file(path_of("d/1.filter"), &about.filter, &why));
     CHECK(guard_manifest_write(directory, &about, &why));
     guard *g = guard_open(directory, &why);

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
@@ -471,6 +472,33 @@ def test_stops(room):
         assert s.stop() == ""
         for one in idle:
             one.close()
+
+
+def test_stops_at_the_limit(room):
+    """A thread of libmicrohttpd that reaches its limit of connections while the server stops cannot
+    go on. The server still ends in order."""
+    build(room / "d", malware=HOSTS)
+    for _ in range(10):  # until the signal arrives during the delay
+        # The third call of the thread that answers removes the listening socket.
+        p = subprocess.Popen(["strace", "-D", "-f", "-qq", "-o", os.devnull, "-e",
+                              "trace=epoll_ctl", "-e",
+                              "inject=epoll_ctl:delay_enter=1500000:when=3", TAMIS, "guard",
+                              "serve", room / "d", "--port", "0", "--threads", "1",
+                              "--connections", "2", "--timeout", "2s"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+        port = int(p.stdout.readline().rsplit(":", 1)[1].strip("/\n"))
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(2)]
+        time.sleep(0.3)
+        p.terminate()
+        said = p.communicate(timeout=60)[1]
+        for client in clients:
+            client.close()
+        assert p.returncode == 0, (p.returncode, said)
+        if said != "":
+            break
+    assert said.startswith("tamis: libmicrohttpd ended one of the threads") \
+        and said.count("\n") == 1, said
 
 
 def test_cannot_say_where(room):

@@ -70,6 +70,12 @@ class Server:
             self.process.kill()
             raise AssertionError(f"no server: {line}{self.process.communicate()[1]}")
         self.host, self.port = found[1].strip("[]"), int(found[2])
+        self.metrics_at = (self.host, self.port)
+        if "--metrics-address" in options:
+            line = self.process.stdout.readline()
+            found = re.fullmatch(r"metrics at http://(\S+):(\d+)/metrics\n", line)
+            assert found, line
+            self.metrics_at = (found[1].strip("[]"), int(found[2]))
 
     def __enter__(self):
         return self
@@ -81,8 +87,10 @@ class Server:
             if kind is not None and said:
                 print(said)
 
-    def connect(self):
-        return http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
+    def connect(self, source=None):
+        """A connection, from another loopback address if there is a source."""
+        return http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE,
+                                          source_address=source and (source, 0))
 
     def ask(self, path, method="GET", on=None, **fields):
         """One request, on a connection of its own unless there is one; _ in a field stands for
@@ -102,7 +110,9 @@ class Server:
 
     def metrics(self):
         """Name (with its labels) to value."""
-        lines = self.ask("/metrics").body.decode().split("\n")
+        connection = http.client.HTTPConnection(*self.metrics_at, timeout=PATIENCE)
+        lines = self.ask("/metrics", on=connection).body.decode().split("\n")
+        connection.close()
         return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines if line
                 and line[0] != "#"}
 

@@ -1,0 +1,2 @@
+untrusted comment: tamis signature by key 0ae86cee551818a0
+RWQK6GzuVRgYoFWPEUgPwRI9o2X5lUwOAJqoobifSE1yC0iytGN/N5klByTGsFtDc229nDeOkOsM9gCxy308JI5EfVqYcHH+OQU=

@@ -1,0 +1,2 @@
+untrusted comment: verify with signify.pub
+RWSAlKc9O79AibBNrDrupERcm31BBNinsLEUYbNafIEvw8SiqyfExjxz3qIoi0TNyq9/Gipy9Qji2hHg2OzGf/LhyCPyLseGYAg=
