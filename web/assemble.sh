@@ -4,7 +4,7 @@
 # browser would fetch; the types keep their comments.
 set -eu
 source=$1 out=$2
-for name in core guard inline node tamis \
+for name in core guard inline node signed tamis \
     distinct distinct-core distinct-inline distinct-node; do
     sed -e 's/^ *//' -e '/^\/[/*]/d' -e 's/\([;,{]\) \/\/ .*$/\1/' -e '/^$/d' \
         "$source/web/$name.mjs" >"$out/$name.mjs"

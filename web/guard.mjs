@@ -7,9 +7,9 @@ import {
 
 const MOST_SECONDS = 86400;
 const ATTEMPTS = 3; // a version may be replaced while its parts are fetched
-// Bytes of an answer in JSON. A description contains at most 64 labels of 66 bytes and less than
-// 1,000 bytes of other members. A confirmation contains at most 10,000 hashes of 67 bytes and 4 MiB
-// of labels (guard/server/routes.c).
+// Bytes of an answer in JSON. A description contains at most 64 labels of 66 bytes, less than 1,000
+// bytes of other members, and a manifest of at most 16 KiB. A confirmation contains at most 10,000
+// hashes of 67 bytes and 4 MiB of labels (guard/server/routes.c).
 const MOST_UPDATE = 2 ** 16, MOST_CONFIRM = 5 * 2 ** 20;
 const MOST_HASHES = 10000, MOST_LABELS = 64;
 // Up to 63 characters, none of which is invisible or changes how others are shown.
@@ -212,7 +212,7 @@ function understood(answer, prefixes) {
     hashes.every((h) => isString(h, SHA256) && prefixes.includes(h.slice(0, 8))) &&
     labels.every((some) => Array.isArray(some) && some.length <= MOST_LABELS &&
       some.every((label) => isString(label, LABEL)));
-  if (!good) throw new TamisError('ECORRUPT', 'not an answer to the question');
+  if (!good) refuse('ECORRUPT', 'not an answer to the question');
   return new Map(hashes.map((h, i) => [h, labels[i]]));
 }
 
@@ -225,6 +225,7 @@ export class Guard {
   #confirm;
   #options;
   #updating;
+  #signing; // signed.mjs, if there are pinned keys
   #failures = 0;
   #quiet = 0; // time until which the server is not asked
   #why;
@@ -238,8 +239,14 @@ export class Guard {
     guard.#options = {
       timeout: 5000, remember: 10000, maxBytes: 2 ** 26, maxRate: 0.01, clock: Date.now, ...options,
     };
-    const { maxBytes } = guard.#options;
+    const { maxBytes, publicKeys, accepted } = guard.#options;
     await start();
+    if (publicKeys !== undefined || accepted !== undefined) {
+      // Service workers cannot import at this time.
+      const { Signing } = host.signed ?? await import('./signed.mjs').catch((e) =>
+        refuse('EUNSUPPORTED', `tamis/signed: ${e.message}`));
+      guard.#signing = await Signing.start(guard.#options);
+    }
     const isServer = typeof from === 'string' || from instanceof URL;
     const server = isServer ? from : from.server;
     if (isServer || server) {
@@ -253,8 +260,9 @@ export class Guard {
     guard.#confirm = from.confirm;
     const [filter, delta, removed] = await Promise.all(PARTS.map((name) =>
       from[name] ?? undefined).map((part) => part && host.read(part, maxBytes)));
-    await guard.#become({ version: from.version, id: from.id, base: from.base },
-      { filter, delta, removed });
+    const parts = { filter, delta, removed };
+    await guard.#become(await guard.#signing?.stored(from, parts) ?? { ...from, rate: undefined },
+      parts);
     for (const hash of from.refuted ?? []) guard.#now.refuted.set(hash, true);
     return guard;
   }
@@ -332,7 +340,7 @@ export class Guard {
   async #askOnce(state, prefixes, insist) {
     const { clock } = this.#options, failures = this.#failures, wait = this.#quiet - clock();
     if (wait > 0 && !insist)
-      throw new TamisError('EIO', `${this.#why}; asked again in ${Math.ceil(wait / 1000)} s`);
+      refuse('EIO', `${this.#why}; asked again in ${Math.ceil(wait / 1000)} s`);
     try {
       const answer = this.#confirm ? await this.#confirm(prefixes)
         : await this.#json(`v1/confirm?${prefixes.map((p) => `prefix=${p}`).join('&')}`,
@@ -356,7 +364,7 @@ export class Guard {
   // Returns the bytes at a path of the server, and stops at the first that exceeds the limit.
   // Redirects are not followed: they could lead anywhere.
   async #fetch(path, most, cache) {
-    if (!this.#address) throw new TamisError('EIO', 'there is no server to ask');
+    if (!this.#address) refuse('EIO', 'there is no server to ask');
     const { timeout, fetch = globalThis.fetch } = this.#options, url = below(this.#address, path);
     // The fetch of Node 18 ignores the signal while a server sends early hints, or the extension of
     // a chunk, without an end. Therefore the timeout is waited for as well.
@@ -407,15 +415,19 @@ export class Guard {
   }
 
   async #update(attempt = 1, from = this.#now?.version ?? '') {
-    const m = described(await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`,
-      MOST_UPDATE), this.#options);
+    const answer = await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`, MOST_UPDATE);
+    const m = described(answer, this.#options);
     this.#failures = this.#quiet = 0;
+    // The signed manifest states what the description does, or this fails.
+    m.signed = await this.#signing?.offered(answer);
     // An equal number is not the same version if the lists were built from scratch.
     if (m.unchanged) {
       if (from === '') refuse('ECORRUPT', 'the description of the list: there is no list');
-      if (m.id !== this.#now.id || m.version !== from) return this.#update(attempt, '');
+      if (m.id !== this.#now.id || m.version !== from || this.#signing?.hasOther(m.signed))
+        return this.#update(attempt, '');
       this.stale = false;
-      return { changed: false, version: m.version, bytes: 0 };
+      // The version in use may have been signed again, with a later expiry.
+      return { changed: this.#signing?.accept(m.signed) ?? false, version: m.version, bytes: 0 };
     }
     try {
       const [filter, delta, removed] = await Promise.all(PARTS.map((name) =>
@@ -431,10 +443,10 @@ export class Guard {
 
   // Switches to a version as a whole. A filter that stays is identified by its checksum alone. The
   // rate is the one that a server stated; parts that the caller has are believed.
-  async #become({ version, id, base, rate }, { filter, delta, removed }) {
+  async #become({ version, id, base, rate, signed }, { filter, delta, removed }) {
     const old = this.#now, stays = old && filter === old.kept;
     const all = sorted(removed ?? new Uint8Array(0));
-    if (!filter) throw new TamisError('EINVAL', 'a guard requires a filter');
+    if (!filter) refuse('EINVAL', 'a guard requires a filter');
     const next = { version, id, base, kept: stays ? old.kept : { sha256: sha256(filter) } };
     try {
       next.filter = stays ? old.filter : await Tamis.load(filter);
@@ -449,6 +461,7 @@ export class Guard {
       throw e;
     }
     this.#now = next;
+    this.#signing?.accept(signed);
     this.version = version;
     this.stale = false;
     this.#drop(old, stays);
@@ -461,10 +474,19 @@ export class Guard {
     c.free(state.removed ?? 0);
   }
 
+  get signed() {
+    return this.#signing?.signed;
+  }
+
+  get expired() {
+    return this.#signing?.expired ?? false;
+  }
+
   save() {
     const { version, id, base, filter, delta, removed, removals, refuted } = this.#now;
     return {
       server: this.#server, version, id, base, refuted: [...refuted.keys()],
+      manifest: this.#signing?.text,
       filter: filter.save(), delta: delta?.save(),
       removed: heap().slice(removed, removed + 4 * removals),
     };
@@ -473,7 +495,7 @@ export class Guard {
   close() {
     this.#drop(this.#now);
     const closed = {
-      get handle() { throw new TamisError('EINVAL', 'this guard is closed'); },
+      get handle() { return refuse('EINVAL', 'this guard is closed'); },
       close() {},
     };
     this.#now = { filter: closed, removed: 0 };

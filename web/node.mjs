@@ -1,9 +1,11 @@
 // The entry for Node, which reads files instead of fetching them.
+import { webcrypto } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { TamisError, gather, host } from './core.mjs';
 
 const read = host.read;
 host.wasm ??= new URL('./tamis.wasm', import.meta.url);
+host.subtle = webcrypto.subtle; // Node 18 has no global crypto
 host.read = async (from, most, signal) => {
   from = await from;
   const isFile = from instanceof URL ? from.protocol === 'file:'

@@ -29,7 +29,23 @@ export class TamisError extends Error {
   readonly offset?: number;
   /** For EUNSUPPORTED: a kind that has the operation. */
   readonly betterKind?: Kind;
+  /** For lists that a guard with publicKeys refuses. */
+  readonly refusal?: Refusal;
 }
+
+/** Why a guard with publicKeys refuses a list.
+ *   unsigned         it has no manifest, or one without a signature (EKEY);
+ *   unknown-key      no pinned key has signed it (EKEY);
+ *   wrong-signature  a signature of a pinned key is wrong (EKEY);
+ *   malformed        the manifest is damaged, or of a newer form (ECORRUPT);
+ *   disagrees        the description, or a stored part, is not what the manifest states (ECORRUPT);
+ *   replayed         its version or time is before that of the last accepted one, or the version
+ *                    is the same with another id (EMISMATCH);
+ *   expired          its time is over (EMISMATCH);
+ *   future           it was built more than an hour after what the clock shows (EMISMATCH). */
+export type Refusal =
+  | 'unsigned' | 'unknown-key' | 'wrong-signature' | 'malformed' | 'disagrees' | 'replayed'
+  | 'expired' | 'future';
 
 /** Give two of items, fpr and bytes; everything else has a default. */
 export interface Plan {
@@ -202,6 +218,9 @@ export interface GuardParts {
   version?: number;
   id?: string;
   base?: number;
+  /** The signed manifest, which publicKeys require: its signature is checked again, and the parts
+   * must be those that it names. It may have expired meanwhile. */
+  manifest?: string;
   /** Hashes that the filter could not exclude but the server did, in this version. */
   refuted?: string[];
 }
@@ -216,10 +235,31 @@ export interface GuardOptions {
   /** Limit for the false-positive rate of the lists of a server; default 0.01. With a higher rate,
    * more pages cause requests to the server. */
   maxRate?: number;
+  /** Ed25519 public keys, each as the second line of a signify .pub file or as the whole file. Only
+   * lists that one of them has signed are accepted then, from servers and from GuardParts. Load
+   * fails with EINVAL for anything else than such a key, and with EUNSUPPORTED where WebCrypto has
+   * no Ed25519. In a service worker, import 'tamis/signed' as well. */
+  publicKeys?: readonly string[];
+  /** Guard.signed of the last accepted list: no older one is accepted. GuardParts with a manifest
+   * imply it; it is for clients that keep it apart from the parts. */
+  accepted?: Pick<Signed, 'version' | 'id' | 'built'>;
   /** Used instead of the global fetch. */
   fetch?: typeof fetch;
   /** Used instead of Date.now. */
   clock?: () => number;
+}
+
+/** What the signed manifest of a list states. Times are in seconds since 1970. */
+export interface Signed {
+  readonly version: number;
+  /** 32 hexadecimal digits, unique to each version that was built. */
+  readonly id: string;
+  readonly base: number;
+  readonly built: number;
+  /** Undefined for a list that never expires. */
+  readonly expires: number | undefined;
+  /** The numbers of the pinned keys that have signed it, 16 hexadecimal digits each. */
+  readonly keys: readonly string[];
 }
 
 export interface Verdict {
@@ -256,6 +296,11 @@ export class Guard {
   readonly version: number | undefined;
   /** The server has reported another version: it is time for update(). */
   readonly stale: boolean;
+  /** With publicKeys: who signed the lists, and until when. Otherwise undefined. */
+  readonly signed: Signed | undefined;
+  /** The signed lists have expired. They stay in use, and still contain what they list, but what
+   * was found since is missing. Without publicKeys always false. */
+  readonly expired: boolean;
   /** Checks a URL. It never rejects because of the network; the verdict is then 'unconfirmed'.
    * After a failure the server is not asked for 30 seconds, then for twice as long each time, up
    * to an hour; during that time the verdict is 'unconfirmed' at once. `insist` asks the server
@@ -271,7 +316,9 @@ export class Guard {
    *   ENOMEM        a part is bigger than maxBytes;
    *   EUNSUPPORTED  the filter or the delta is not of a sealed kind (fuse, ribbon, exact);
    *   EMISMATCH     the rate is higher than maxRate, or far higher than the server states.
-   * The version may be lower than before: the server decides what it publishes. */
+   * With publicKeys, it also fails as Refusal lists. Without them, the version may be lower than
+   * before: the server decides what it publishes. `changed` means that save() has something new,
+   * which may be only a later expiry. */
   update(): Promise<{ changed: boolean; version: number; bytes: number }>;
   /** Returns parts for Guard.load, to start again without fetching. */
   save(): GuardParts;

@@ -54,6 +54,7 @@ function show(view, url, answer = {}) {
   fill('expression', answer.expression);
   fill('reason', answer.reason ?? answer.problem);
   fill('version', answer.version && String(answer.version));
+  fill('trouble', answer.trouble);
   fill('sent', sent());
   const stopped = !['none', 'gone'].includes(view);
   $('facts').hidden = !url;

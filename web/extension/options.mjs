@@ -4,21 +4,38 @@ import { ask } from './ask.mjs';
 const $ = (id) => document.getElementById(id);
 const pages = (n) => (n === 1 ? '1 page' : `${n} pages`);
 
-// The user's input stays until it is in use, and the field does not change while it has the focus.
+const FIELDS = [$('server'), $('keys')];
+
+// The user's input stays until it is in use, and no field changes while one of them has the focus.
 let entered = false;
 
+// Says who signed the list, and until when.
+function signature({ version, signed, expired }) {
+  if (version === undefined) return '';
+  if (!signed) return 'not checked, because no public key is entered';
+  const by = `by key ${signed.keys.join(' and key ')}`;
+  if (signed.expires === undefined) return `${by}, without an expiry`;
+  return `${by}, ${expired ? 'expired on' : 'valid until'} ${
+    new Date(1000 * signed.expires).toLocaleString()}`;
+}
+
 async function show() {
-  const { server, version, updated, problem, blocked, warned, allowed } =
-    await ask({ ask: 'status' });
+  const status = await ask({ ask: 'status' });
+  const { server, keys, version, updated, problem, trouble, blocked, warned, allowed } = status;
   const on = version !== undefined;
-  $('state').classList.toggle('off', !on);
+  $('state').classList.toggle('off', !on || Boolean(trouble));
   if (!server) {
     $('state').textContent = `It is unknown whether pages are checked: ${problem}.`;
     return;
   }
-  $('state').textContent = on ? 'On. Pages are checked before they are opened.'
-    : 'Off. There is no list yet, and nothing is checked.';
-  if (!entered && document.activeElement !== $('server')) $('server').value = server;
+  $('state').textContent = `${on ? 'On. Pages are checked before they are opened.'
+    : 'Off. There is no list yet, and nothing is checked.'} ${trouble}`.trim();
+  if (!entered && !FIELDS.includes(document.activeElement)) {
+    $('server').value = server;
+    $('keys').value = keys.join('\n');
+  }
+  $('signed').textContent = signature(status);
+  $('signed').classList.toggle('problem', Boolean(status.expired));
   $('version').textContent = on ? String(version) : 'none';
   $('updated').textContent = updated ? new Date(updated).toLocaleString() : 'never';
   $('problem').textContent = problem ?? '';
@@ -46,14 +63,17 @@ $('form').addEventListener('submit', (event) => {
   event.preventDefault();
   const text = $('server').value.trim();
   if (/^https?:\/\//.test(text) && URL.canParse(text)) {
-    busy({ ask: 'use', server: text }, 'The list of this server is in use.');
+    busy({ ask: 'use', server: text, keys: $('keys').value },
+      'The list of this server is in use.');
   } else {
     $('said').textContent = 'A server’s address begins with https:// or http://.';
     $('said').classList.add('problem');
   }
 });
-$('server').addEventListener('input', () => { entered = true; });
-$('server').addEventListener('blur', show);
+for (const field of FIELDS) {
+  field.addEventListener('input', () => { entered = true; });
+  field.addEventListener('blur', show);
+}
 $('update').addEventListener('click', () => busy({ ask: 'update' }, 'The list is up to date.'));
 $('forget').addEventListener('click', async () => {
   await ask({ ask: 'forget' });

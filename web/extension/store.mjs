@@ -1,5 +1,6 @@
-// What outlives the worker, which the browser stops after half a minute of rest: the list in
-// IndexedDB, settings in storage.local, and data of the browser's session in storage.session.
+// What outlives the worker, which the browser stops after half a minute of rest: the list, and what
+// was accepted last of a signed one, in IndexedDB, settings in storage.local, and data of the
+// browser's session in storage.session.
 
 function database() {
   return new Promise((done, failed) => {
@@ -14,9 +15,15 @@ async function transact(mode, act) {
   const base = await database();
   try {
     return await new Promise((done, failed) => {
-      const all = base.transaction('kept', mode), request = act(all.objectStore('kept'));
-      all.oncomplete = () => done(request.result);
+      const all = base.transaction('kept', mode);
       all.onabort = () => failed(all.error);
+      try {
+        const request = act(all.objectStore('kept'));
+        all.oncomplete = () => done(request?.result);
+      } catch (e) {
+        failed(e);
+        all.abort(); // or what was requested before the failure would be done
+      }
     });
   } finally {
     base.close();
@@ -24,14 +31,22 @@ async function transact(mode, act) {
 }
 
 export const recall = (name) => transact('readonly', (kept) => kept.get(name));
-export const keep = (name, value) => transact('readwrite', (kept) => kept.put(value, name));
-export const forget = (name) => transact('readwrite', (kept) => kept.delete(name));
+export const keep = (name, value) => keepAll({ [name]: value });
+export const forget = (name) => keepAll({ [name]: undefined });
+// Stores all values, and forgets the undefined ones, or fails and changes nothing.
+export const keepAll = (values) => transact('readwrite', (kept) => {
+  for (const [name, value] of Object.entries(values))
+    if (value === undefined) kept.delete(name);
+    else kept.put(value, name);
+});
 
 export const SERVER = 'http://127.0.0.1:8080';
 
-// server; tried, updated: when the list was last requested, and when that last succeeded; problem:
-// why the last attempt failed; word: see rules.mjs.
-export const settings = async () => ({ server: SERVER, ...await chrome.storage.local.get() });
+// server; keys: the public keys that are pinned; tried, updated: when the list was last requested,
+// and when that last succeeded; problem: why the last attempt failed; refusal: the guard's word for
+// it, if a signed list was refused; word: see rules.mjs.
+export const settings = async () =>
+  ({ server: SERVER, keys: [], ...await chrome.storage.local.get() });
 export const set = (values) => chrome.storage.local.set(values);
 
 // Returns the SHA-256 hash of a text in hexadecimal digits.

@@ -1,9 +1,10 @@
 // The worker. It has the list, judges URLs for check.html, lets them through, and keeps the list up
 // to date. It may be stopped at any time, so everything it must know afterwards is in store.mjs.
+import './tamis/signed.mjs'; // which a service worker cannot import when it needs it
 import { Guard } from './tamis/tamis.mjs';
 import { end, hold, mayShow, pass, reconcile } from './rules.mjs';
 import { checkSandboxed } from './sandboxed.mjs';
-import { change, digest, forget, keep, recall, session, set, settings } from './store.mjs';
+import { change, digest, forget, keepAll, recall, session, set, settings } from './store.mjs';
 
 const MINUTES = 30; // between updates
 const MINUTES_WITHOUT = 1; // while there is no list
@@ -23,7 +24,13 @@ const options = {
   fetch: (url, init) => fetch(url,
     url.pathname.endsWith('/v1/confirm') ? init : { ...init, signal: AbortSignal.timeout(LONG) }),
 };
+const pinning = (keys, accepted) => (keys.length > 0 ? { ...options, publicKeys: keys, accepted }
+  : options);
 let loading, updating;
+// The guard of the list in use, with the list's server and the keys that are pinned for it. What
+// the settings state of these two is for the user, and for the time without a list.
+let used = {};
+let unsaved = false; // the list in use is newer than the stored one
 // What the user asked for, by tab, until check.html asks about it a moment later.
 const asked = new Map();
 // For each frame that is opening a URL with the cookies of its own site: USER, or the site's host.
@@ -38,39 +45,77 @@ function plainly(reason) {
     .replace(/^.*(timed out|aborted)(?=;|$)/, 'the server did not answer in time');
 }
 
+// Writes of the list, one after the other.
+let writing = Promise.resolve();
+function write(how) {
+  const mine = writing.then(how);
+  writing = mine.catch(() => {});
+  return mine;
+}
+
+// Stores a list with its keys, and what was accepted last also apart from it, because a damaged
+// list is dropped. All of it is stored or nothing: the worker can end at any time.
+const put = ({ on, keys }) => keepAll({ list: { ...on.save(), keys }, accepted: on.signed });
+
+// Stores a list and puts it in use.
+const store = (fresh) => write(async () => {
+  await put(fresh);
+  used = fresh;
+  loading = Promise.resolve(fresh.on);
+});
+
+// Whether a stored list itself is to blame, and not the moment.
+const isDamage = ({ status, refusal }) => status === 'ECORRUPT' || status === 'EKEY' ||
+  (status === 'EMISMATCH' && Boolean(refusal));
+
 // Returns the guard, or undefined while there is no list. A damaged list is dropped; a list that
-// cannot be read at the moment is kept.
+// cannot be read at the moment is kept. Another list may have been put in use meanwhile.
 function guard() {
   return loading ||= (async () => {
-    let parts;
     try {
-      parts = await recall('list');
-      if (parts) await set({ server: parts.server });
-      return parts && await Guard.load(parts, options);
+      const [parts, accepted, before] =
+        await Promise.all([recall('list'), recall('accepted'), settings()]);
+      if (parts) {
+        const { server, keys } = { keys: before.keys, ...parts };
+        const on = await Guard.load(parts, pinning(keys, accepted));
+        if (!used.on) {
+          used = { on, server, keys };
+          await set({ server, keys });
+        }
+      }
     } catch (e) {
-      loading = undefined;
-      if (parts) await forget('list');
-      await set({ problem: `The stored list cannot be used: ${e.message}` });
-      return undefined;
+      if (!used.on) {
+        loading = undefined;
+        if (isDamage(e)) await write(() => used.on ?? forget('list'));
+        await set({ problem: `The stored list cannot be used: ${e.message}` });
+      }
     }
+    return used.on;
   })();
 }
 
-// Fetches the list. The list of another server replaces the old one. On failure only the reported
-// problem changes.
-async function fetchNew(server) {
-  const old = await guard(), before = (await settings()).server, tried = Date.now();
+// Fetches the list. The list of another server, or with other keys, replaces the old one; as long
+// as one of the keys stays, it must not be older. On failure only the reported problem changes.
+async function fetchNew(wanted) {
+  const old = await guard(), before = { ...await settings(), ...used }, tried = Date.now();
+  const { server, keys } = { ...before, ...wanted };
+  const stays = server === before.server && String(keys) === String(before.keys);
   try {
     let on = old, changed = true;
-    if (old && (server ?? before) === before) ({ changed } = await old.update());
-    else on = await Guard.load(server ?? before, options);
-    if (changed) await keep('list', on.save());
-    loading = Promise.resolve(on);
-    await set({ server: server ?? before, tried, updated: tried, problem: '' });
+    if (old && stays) {
+      ({ changed } = await old.update());
+    } else {
+      const known = keys.some((key) => before.keys.includes(key));
+      on = await Guard.load(server, pinning(keys, known ? await recall('accepted') : undefined));
+    }
+    unsaved ||= changed;
+    if (unsaved) await store({ on, server, keys });
+    unsaved = false;
+    await set({ server, keys, tried, updated: tried, problem: '', refusal: '' });
     return {};
   } catch (e) {
     const problem = plainly(e.message);
-    if (!server) await set({ tried, problem });
+    if (!wanted) await set({ tried, problem, refusal: e.refusal ?? '' });
     return { problem };
   } finally {
     if (await guard()) await hold();
@@ -81,9 +126,9 @@ async function fetchNew(server) {
 
 // Runs one update at a time. An update that is running counts as the new one, unless that is for
 // another server.
-function update(server) {
-  if (updating && !server) return updating;
-  const mine = Promise.resolve(updating).then(() => fetchNew(server)).finally(() => {
+function update(wanted) {
+  if (updating && !wanted) return updating;
+  const mine = Promise.resolve(updating).then(() => fetchNew(wanted)).finally(() => {
     if (updating === mine) updating = undefined;
   });
   return updating = mine;
@@ -96,18 +141,32 @@ async function schedule() {
     await chrome.alarms.create('update', { periodInMinutes: minutes });
 }
 
+// Returns the public keys in a text that contains them alone or whole .pub files.
+const keysIn = (text) => text.split('\n').map((line) => line.trim())
+  .filter((line) => line && !line.startsWith('untrusted comment:'));
+
+// Returns what the user should know about the list in use, or nothing.
+async function trouble(on) {
+  const { problem, refusal } = await settings(), said = [];
+  if (on?.expired)
+    said.push(`The list expired on ${new Date(1000 * on.signed.expires).toLocaleString()}. It ` +
+      'still stops the pages that it contains, but not those that were found since.');
+  if (refusal) said.push(`The list that the server offered last was refused: ${problem}.`);
+  return said.join(' ');
+}
+
 // --- The button ----------------------------------------------------------------------------------
 
 async function show() {
-  const { blocked } = await session(), on = await guard();
+  const { blocked } = await session(), on = await guard(), wrong = await trouble(on);
   const title = !on ? 'Tamis guard is off: it has no list yet, and nothing is checked'
     : `Tamis guard: list ${on.version}, ${blocked === 1 ? '1 page' : `${blocked} pages`} stopped`;
-  await chrome.action.setTitle({ title });
+  await chrome.action.setTitle({ title: wrong ? `${title}. ${wrong}` : title });
   await chrome.action.setBadgeText({
-    text: !on ? 'off' : blocked > 999 ? '999+' : blocked ? String(blocked) : '',
+    text: !on ? 'off' : wrong ? '!' : blocked > 999 ? '999+' : blocked ? String(blocked) : '',
   });
   await chrome.action.setBadgeTextColor({ color: '#ffffff' });
-  await chrome.action.setBadgeBackgroundColor({ color: on ? '#b3261e' : '#8a5a00' });
+  await chrome.action.setBadgeBackgroundColor({ color: on && !wrong ? '#b3261e' : '#8a5a00' });
 }
 
 const count = (what) => change(async (now) => ({ values: { [what]: now[what] + 1 } })).then(show);
@@ -141,9 +200,11 @@ async function judge(url, insist) {
   }
   const result = await on.check(url, { insist }), { allowed } = await session();
   if (on.stale) update();
-  // Includes the refuted hashes.
-  if (result.verdict === 'clean' && result.asked > 0) await keep('list', on.save());
-  return { ...result, reason: plainly(result.reason),
+  // Includes the refuted hashes. Another list may be in use meanwhile. Without this, the server is
+  // asked once more.
+  if (result.verdict === 'clean' && result.asked > 0)
+    await write(() => used.on === on && put(used)).catch(() => { unsaved = true; });
+  return { ...result, reason: plainly(result.reason), trouble: await trouble(on),
     stops: await grounds(on, url, result, allowed) };
 }
 
@@ -199,15 +260,15 @@ const answers = {
   check,
   through,
   update: () => update(),
-  use: ({ server }) => update(server),
+  use: ({ server, keys }) => update({ server, keys: keysIn(keys) }),
   leave: (message, sender) => chrome.tabs.update(sender.tab.id, { url: 'chrome://newtab/' }),
   forget: () => change(async () => ({ values: { allowed: {} } })),
   async status() {
-    const [{ server, tried, updated, problem }, { blocked, warned, allowed }, on] =
+    const [{ server, keys, tried, updated, problem }, { blocked, warned, allowed }, on] =
       await Promise.all([settings(), session(), guard()]);
     return {
-      server, tried, updated, problem, blocked, warned,
-      allowed: Object.keys(allowed), version: on?.version,
+      server, keys, tried, updated, problem, blocked, warned, trouble: await trouble(on),
+      allowed: Object.keys(allowed), version: on?.version, signed: on?.signed, expired: on?.expired,
     };
   },
 };

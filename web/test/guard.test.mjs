@@ -2,13 +2,12 @@
 // against everything else that may happen between a client and a server; then against `tamis guard
 // serve` itself.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
-import { Guard, Tamis, command, native, room } from './help.mjs';
+import { Guard, Tamis, can, native, room, serveNative } from './help.mjs';
 
 const sha256 = (data) => createHash('sha256').update(data).digest();
 const hosts = (from, n) => Array.from({ length: n }, (_, i) => `bad-${from + i}.example`);
@@ -392,14 +391,6 @@ test('a server below a path', async (t) => {
 
 // --- The real builder and the real server, if this build has them --------------------------------
 
-const can = (words, sign) => {
-  try {
-    return native([...words, '--help']).includes(sign);
-  } catch {
-    return false;
-  }
-};
-
 function directory(t, bad) {
   const dir = room(t), list = join(dir, 'list');
   const build = (names) => {
@@ -432,21 +423,7 @@ test('filters of the native builder', { skip: noBuilder }, async (t) => {
 const noServer = !can(['guard', 'serve'], '--port') && 'built without the server';
 test('the real server', { skip: noServer }, async (t) => {
   const { build, parts } = directory(t, hosts(0, 1000));
-  const child = spawn(command, ['guard', 'serve', parts.dir, '--port', '0'],
-    { stdio: ['ignore', 'pipe', 'pipe'] });
-  t.after(() => child.kill());
-  let said = '';
-  const url = await new Promise((done) => {
-    const hear = (data) => {
-      said += data;
-      const found = said.match(/http:\/\/[\d.:[\]]+/);
-      if (found) done(found[0]);
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.on('exit', () => done(undefined));
-  });
-  assert.ok(url, said);
+  const url = await serveNative(t, parts.dir);
   const guard = await Guard.load(url);
   for (const host of hosts(0, 50)) {
     const verdict = await guard.check(`http://${host}/`);

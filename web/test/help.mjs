@@ -1,6 +1,6 @@
 // Where things are, and the recipes of the C tests, read from their sources so that there is only
 // one of each.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,6 +24,35 @@ export function room(t) {
   const path = mkdtempSync(join(tmpdir(), 'tamis-web-'));
   t.after(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+// Whether the help of a command contains a word; false in builds without the command.
+export function can(words, word) {
+  try {
+    return native([...words, '--help']).includes(word);
+  } catch {
+    return false;
+  }
+}
+
+// Starts `tamis guard serve` on a directory until the end of the test, and returns its address.
+export async function serveNative(t, directory) {
+  const child = spawn(command, ['guard', 'serve', directory, '--port', '0'],
+    { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill());
+  let said = '';
+  const url = await new Promise((done) => {
+    const hear = (data) => {
+      said += data;
+      const found = said.match(/http:\/\/[\d.:[\]]+/);
+      if (found) done(found[0]);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('exit', () => done(undefined));
+  });
+  if (!url) throw new Error(said);
+  return url;
 }
 
 export const golden = (name) => new Uint8Array(readFileSync(join(source, 'tests/golden', name)));

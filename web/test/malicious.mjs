@@ -123,8 +123,8 @@ export const RAW = {
 export class MaliciousServer {
   // `other` is the address of another origin, for redirects and URLs.
   static async start(t, { listed = ['bad.example'], other = 'http://127.0.0.1:9' } = {}) {
-    const server = new MaliciousServer();
-    Object.assign(server, { listed, other, requests: [], version: 0, parts: {} });
+    const server = new this();
+    Object.assign(server, { listed, other, requests: [], version: 0, id: 'c0ffee', parts: {} });
     server.behave();
     await server.publish({ filter: await filterOf(listed) });
     server.http = createServer((request, response) => server.#take(request, response));
@@ -157,7 +157,7 @@ export class MaliciousServer {
   }
 
   update(from) {
-    const head = { version: this.version, id: 'c0ffee', base: 1, rate: this.rate };
+    const head = { version: this.version, id: this.id, base: 1, rate: this.rate };
     if (from === String(this.version)) return { ...head, unchanged: true };
     const described = Object.entries(this.parts).map(([name, bytes]) => [name, bytes && {
       url: `/${name}?version=${this.version}`, bytes: bytes.length,

@@ -30,7 +30,7 @@ test('the manifest names what there is, and no page has a script inside', () => 
       assert.ok(there.includes(file), `${name}: ${file}`);
   }
   // There is one copy of the logic: these files equal the package's.
-  for (const name of ['core.mjs', 'guard.mjs', 'tamis.mjs', 'tamis.wasm'])
+  for (const name of ['core.mjs', 'guard.mjs', 'signed.mjs', 'tamis.mjs', 'tamis.wasm'])
     assert.deepEqual(readFileSync(join(extension, 'tamis', name)),
       readFileSync(join(build, 'web', name)), name);
 });

@@ -1,7 +1,7 @@
 // Compiled by tsc --strict against tamis.d.ts, never run: what users write must compile, and wrong
 // uses must not.
 import { Guard, Tamis, TamisError } from 'tamis';
-import type { Confirmation, Facts, GuardParts, Verdict } from 'tamis';
+import type { Confirmation, Facts, GuardParts, Refusal, Signed, Verdict } from 'tamis';
 import { Distinct, TamisError as SketchError } from 'tamis/distinct';
 import type { DistinctPlan, Interval } from 'tamis/distinct';
 import { Distinct as InlineDistinct } from 'tamis/distinct/inline';
@@ -35,6 +35,21 @@ export async function urls(parts: GuardParts): Promise<Verdict['verdict']> {
   return again.look('x').expressions[0].maybe ? 'clean'
     : (await guard.check('http://a.example/', { insist: true })).verdict;
 }
+
+export async function signedUrls(text: string): Promise<Refusal | undefined> {
+  const guard = await Guard.load('https://a.example/', { publicKeys: [text] as const });
+  const signed: Signed | undefined = guard.signed, expired: boolean = guard.expired;
+  const until = new Date(1000 * (signed?.expires ?? 0));
+  const [by]: readonly string[] = signed?.keys ?? [];
+  const again = Guard.load({ ...guard.save(), manifest: guard.save().manifest },
+    { publicKeys: [text], accepted: signed });
+  return again.then(() => undefined, (e: unknown) =>
+    e instanceof TamisError && expired && by < until.toISOString() ? e.refusal : undefined);
+}
+// @ts-expect-error Public keys are a list.
+export const oneKey = () => Guard.load('https://a.example/', { publicKeys: 'RW' });
+// @ts-expect-error What is remembered can be read, not set.
+export const forget = (g: Guard) => { g.signed = undefined; };
 
 export async function distinct(plan: DistinctPlan): Promise<number> {
   const t: Distinct = await Distinct.create({ ...plan, error: 0.01, key: new Uint8Array(16) });
