@@ -8,7 +8,11 @@
 #include "../frame/terminal.h"
 #include "../input/input.h"
 #include "../input/lines.h"
+#include "guard_lists.h"
+#include "key.h"
+#include "sign.h"
 
+#include "../../guard/server/systemd.h"
 #include "../../guard/version/guard.h"
 #include "../../guard/version/idn.h"
 
@@ -24,6 +28,7 @@
 #define MOST_REJECTS 20 /* that are printed */
 #define REMEMBERED 65536
 #define MOST_OF_A_LIMIT 1000000
+#define MOST_EXPIRY 3153600000.0 /* a hundred years, in seconds */
 /* A year of browsing in the lectures: 102,000 pages, and half a second for each question to the
  * database. */
 #define PAGE_VIEWS 102000.0
@@ -175,6 +180,20 @@ static double per_page(double rate, double expressions)
     return -expm1(expressions * log1p(-rate));
 }
 
+static void print_signers(const guard_manifest *m)
+{
+    char number[GUARD_KEYNUM_TEXT], when[40];
+    struct tm parts;
+    for (size_t i = 0; i < m->n_signatures; i++) {
+        guard_keynum_print(m->signatures[i].keynum, number);
+        printf("%s%s", i == 0 ? "  signed    by key " : ", ", number);
+    }
+    if (m->expires != 0 && gmtime_r(&m->expires, &parts) != NULL &&
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &parts) != 0)
+        printf("; expires at %s", when);
+    if (m->n_signatures != 0) putchar('\n');
+}
+
 static void print_version(const char *directory, const guard_manifest *m)
 {
     printf("%s: version %s\n", directory, grouped(m->version));
@@ -194,6 +213,7 @@ static void print_version(const char *directory, const guard_manifest *m)
     printf("  asked     %.1f unnecessary requests in %s page views\n",
            PAGE_VIEWS * per_page(m->rate, 8), grouped((uint64_t)PAGE_VIEWS));
     printf("  store     %s bytes\n", grouped(m->store.bytes));
+    print_signers(m);
 }
 
 static void print_json_version(const guard_manifest *m, const struct notes *notes)
@@ -212,21 +232,52 @@ static void print_json_version(const guard_manifest *m, const struct notes *note
     json_count("removed_bytes", m->removal.bytes);
     json_count("store_bytes", m->store.bytes);
     json_number("rate", m->rate);
+    if (m->n_signatures != 0) {
+        char number[GUARD_KEYNUM_TEXT];
+        json_list("signed_by");
+        for (size_t i = 0; i < m->n_signatures; i++) {
+            guard_keynum_print(m->signatures[i].keynum, number);
+            json_text(NULL, number);
+        }
+        json_close(']');
+    }
+    if (m->expires != 0) json_count("expires", (uint64_t)m->expires);
     json_close('}');
     putchar('\n');
+}
+
+/* Reads the keys that sign before the lists, so that a wrong key costs nothing. False after a
+ * message. */
+static bool prepare_to_sign(const struct sign_args *s, guard_request *r)
+{
+    r->expires_after = (uint64_t)s->expires;
+    if (s->expires != 0 && s->keys.n == 0)
+        return complain(NULL, "guard build: --expires needs --sign, because anybody could change "
+                              "the expiry of an unsigned version") != EXIT_ERROR;
+    if (s->expires != floor(s->expires) || s->expires > MOST_EXPIRY)
+        return complain(NULL, "guard build: --expires must be whole seconds, and at most 36500d") !=
+               EXIT_ERROR;
+    if (s->keys.n == 0) return true;
+    r->n_sign = read_signing_keys(s->keys.text, s->keys.n, &r->sign);
+    return r->n_sign > 0;
 }
 
 int run_guard_build(const struct args *a)
 {
     static const guard_reader reader = {open_list, read_list_bytes, list_reason, close_list};
-    const size_t n_bad = (size_t)a->n_words - 1, n_good = (size_t)a->plan.never.n;
+    struct list_words words;
+    guard_request signing = {0};
+    if (!prepare_to_sign(&a->sign, &signing) ||
+        !list_words_of(a->words + 1, (size_t)a->n_words - 1, &words))
+        return EXIT_ERROR;
+    const size_t n_bad = words.n, n_good = (size_t)a->plan.never.n;
     guard_list *lists = calloc(n_bad + n_good, sizeof *lists);
     char(*labels)[GUARD_LABEL_SIZE] = calloc(n_bad, sizeof *labels);
     struct notes notes = {.quiet = a->quiet};
     guard_error why;
     guard_manifest *m = calloc(1, sizeof *m);
     bool good = lists != NULL && labels != NULL && m != NULL;
-    for (size_t i = 0; i < n_bad && good; i++) lists[i] = list_from(a->words[i + 1], labels[i]);
+    for (size_t i = 0; i < n_bad && good; i++) lists[i] = list_from(words.at[i], labels[i]);
     for (size_t i = 0; i < n_good && good; i++)
         lists[n_bad + i] = (guard_list){NULL, a->plan.never.text[i]};
     const guard_request r = {.directory = a->words[0],
@@ -237,6 +288,9 @@ int run_guard_build(const struct args *a)
                              .max_bytes =
                                  a->guard.max_bytes != 0 ? a->guard.max_bytes : DEFAULT_MAX_BYTES,
                              .lenient = a->guard.lenient,
+                             .sign = signing.sign,
+                             .n_sign = signing.n_sign,
+                             .expires_after = signing.expires_after,
                              .reader = &reader,
                              .reject = show_reject,
                              .deep = count_deep,
@@ -249,6 +303,7 @@ int run_guard_build(const struct args *a)
     free(lists);
     free(labels);
     free(m);
+    list_words_free(&words);
     const int status = good ? finish_output(EXIT_FOUND) : complain(NULL, "%s", why.text);
     stop_now();
     return status;
@@ -357,10 +412,31 @@ static int check_url_lines(struct url_checking *c)
     return feof(stdin) ? EXIT_FOUND : complain(NULL, "standard input: %s", strerror(errno));
 }
 
+/* What --pubkey and --state require, in *t and `keys`. *required is NULL if nothing is. False after
+ * a message. */
+static bool read_trust(const struct args *a, guard_pubkey keys[GUARD_SIGNERS], guard_trust *t,
+                       guard_trust **required)
+{
+    *t = (guard_trust){.pinned = keys, .state = a->sign.state};
+    *required = NULL;
+    if (a->sign.pubkeys.n == 0 && a->sign.state != NULL) {
+        complain(NULL, "%s: --state needs --pubkey: only signed versions are remembered",
+                 a->command->name);
+        return false;
+    }
+    if (a->sign.pubkeys.n == 0) return true;
+    *required = t;
+    t->n_pinned = read_public_keys(&a->sign.pubkeys, keys);
+    return t->n_pinned > 0;
+}
+
 int run_guard_check(const struct args *a)
 {
     guard_error why;
-    struct url_checking c = {.a = a, .g = guard_open(a->words[0], &why)};
+    guard_pubkey keys[GUARD_SIGNERS];
+    guard_trust trust, *required;
+    if (!read_trust(a, keys, &trust, &required)) return EXIT_ERROR;
+    struct url_checking c = {.a = a, .g = guard_open_trusted(a->words[0], required, &why)};
     int status = EXIT_FOUND;
     if (c.g == NULL) return complain(NULL, "%s", why.text);
     c.memory = guard_memory_new(REMEMBERED); /* without memory the store is queried more often */
@@ -463,13 +539,24 @@ int run_guard_explain(const struct args *a)
 
 /* --- serve ------------------------------------------------------------------------------------ */
 
-static void say_ready(void *ctx, uint16_t port)
+/* Unix sockets have a path instead of a port. */
+static void say_ready(void *ctx, uint16_t port, uint16_t metrics_port)
 {
     const struct args *a = ctx;
     const char *address = a->guard.address != NULL ? a->guard.address : "127.0.0.1";
+    const char *const metrics = a->guard.metrics_address;
     const bool v6 = strchr(address, ':') != NULL;
+    guard_systemd_notify("READY=1");
     if (a->quiet) return;
-    printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
+    if (strchr(address, '/') != NULL)
+        printf("listening at unix:%s\n", address);
+    else
+        printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
+    if (metrics != NULL && strchr(metrics, '/') != NULL)
+        printf("metrics at unix:%s\n", metrics);
+    else if (metrics != NULL)
+        printf("metrics at http://%.*s:%u/metrics\n", (int)(strrchr(metrics, ':') - metrics),
+               metrics, metrics_port);
     flush_output();
     /* The server runs all the same, and finish_output reports the error again in the end. */
     if (output_failed())
@@ -486,6 +573,32 @@ static bool port_from(const char *text, uint16_t *out)
     const unsigned long port = strtoul(text, &end, 10);
     *out = (uint16_t)port;
     return *text >= '0' && *text <= '9' && *end == '\0' && port <= UINT16_MAX;
+}
+
+/* A socket that systemd passes takes the place of --address and --port, and sets their values. */
+static bool take_socket(struct args *a, guard_service *s)
+{
+    static char address[INET6_ADDRSTRLEN];
+    guard_error why;
+    const bool placed = a->guard.address != NULL || a->guard.port != NULL;
+    s->socket = guard_systemd_socket(address, &s->port, &why);
+    if (s->socket < 0) return complain(NULL, "%s", why.text) == EXIT_FOUND;
+    if (s->socket > 0 && placed)
+        return complain(NULL,
+                        "%s: systemd has passed a socket, so its unit sets the address, not "
+                        "--address and --port",
+                        a->command->name) == EXIT_FOUND;
+    if (s->socket > 0) a->guard.address = address;
+    return true;
+}
+
+static bool log_clients_from(const char *text, enum guard_log_clients *out)
+{
+    *out = GUARD_LOG_NO_CLIENTS;
+    if (text == NULL) return true;
+    if (strcmp(text, "network") == 0) *out = GUARD_LOG_NETWORKS;
+    if (strcmp(text, "address") == 0) *out = GUARD_LOG_ADDRESSES;
+    return *out != GUARD_LOG_NO_CLIENTS;
 }
 
 int run_guard_serve(const struct args *a)
@@ -508,6 +621,10 @@ int run_guard_serve(const struct args *a)
                        .n_host_names = (size_t)a->guard.host_names.n,
                        .requests_per_second = (unsigned)a->guard.rate_limit,
                        .timeout_seconds = (unsigned)a->guard.timeout,
+                       .metrics_address = a->guard.metrics_address,
+                       .proxies = (const char *const *)a->guard.proxies.text,
+                       .n_proxies = (size_t)a->guard.proxies.n,
+                       .access_log = a->guard.access_log,
                        .ready = say_ready,
                        .ctx = &copy};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -518,6 +635,14 @@ int run_guard_serve(const struct args *a)
         return complain(NULL, "%s: --timeout and --cache must be whole seconds", a->command->name);
     if (!port_from(a->guard.port, &s.port))
         return complain(NULL, "--port must be a number from 0 to 65535");
+    if (!log_clients_from(a->guard.log_clients, &s.log_clients))
+        return complain(NULL, "--log-clients must be 'network' or 'address'");
+    if (a->guard.log_clients != NULL && a->guard.access_log == NULL)
+        return complain(NULL, "--log-clients needs --access-log");
+    guard_pubkey keys[GUARD_SIGNERS];
+    guard_trust trust;
+    if (!read_trust(a, keys, &trust, &s.trust)) return EXIT_ERROR;
+    if (!take_socket(&copy, &s)) return EXIT_ERROR;
     if (guard_serve(&s, &why)) return finish_output(EXIT_FOUND);
     return complain(NULL, "%s", why.text);
 }

@@ -5,10 +5,12 @@
 #include "../frame/json.h"
 #include "../frame/output.h"
 #include "../frame/progress.h"
+#include "sign.h"
 
 #include <tamis/inspect.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { AT_ONCE = 4096 };
@@ -67,10 +69,21 @@ static uint64_t keys_for(double rate)
     return (uint64_t)fmin(fmax(wanted, 1e6), 5e7);
 }
 
+/* Opens the bytes that were signed, not the file again, which may be another by then. */
+static tamis *open_signed(const struct args *a, const char *path, const char **number)
+{
+    size_t n;
+    void *bytes = read_signed(&a->sign, path, &n, number);
+    tamis *t = bytes != NULL ? open_filter_bytes(a, path, bytes, n) : NULL;
+    free(bytes);
+    return t;
+}
+
 static int verify(const struct args *a, const char *path)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    tamis *t = open_filter(a, path, 0);
+    const char *number = NULL;
+    tamis *t = a->sign.pubkeys.n > 0 ? open_signed(a, path, &number) : open_filter(a, path, 0);
     if (t == NULL || !read_facts(t, &f)) return EXIT_ERROR;
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
     const bool own_hashes =
@@ -89,6 +102,7 @@ static int verify(const struct args *a, const char *path)
     if (a->json) {
         json_open('{');
         json_text("file", path);
+        if (number != NULL) json_text("signed_by", number);
         json_bool("sums", true);
         json_count("keys", own_hashes ? 0 : keys);
         json_count("maybe", maybe);
@@ -101,6 +115,7 @@ static int verify(const struct args *a, const char *path)
         json_close('}');
         putchar('\n');
     } else {
+        if (number != NULL) printf("%s: signed by key %s\n", path, number);
         printf("%s: undamaged: every checksum is right\n", path);
         if (!own_hashes)
             printf("%s: %s of %s random keys got a maybe: %s; the bits predict %s: %s\n", path,

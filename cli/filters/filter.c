@@ -230,6 +230,16 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
     return status == TAMIS_OK ? t : NULL;
 }
 
+tamis *open_filter_bytes(const struct args *a, const char *path, const void *bytes, size_t n)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key.bytes};
+    tamis_error why;
+    tamis *t;
+    if (tamis_load(bytes, n, &o, &t, &why) == TAMIS_OK) return t;
+    refuse(a, path, &why);
+    return NULL;
+}
+
 tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, struct foreign *f)
 {
     tamis_error why = {.status = TAMIS_ECORRUPT};

@@ -33,6 +33,8 @@ const char *shown_output(const char *path);
 /* Opens a file, or without TAMIS_UPDATE also a pipe, or standard input for "-". NULL after a
  * message. */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
+/* Opens the n bytes of an image that was read from this path. NULL after a message. */
+tamis *open_filter_bytes(const struct args *a, const char *path, const void *bytes, size_t n);
 /* A filter for one item with the seed or key of the arguments, which is only used to hash with.
  * NULL after a message. */
 tamis *make_hasher(const struct args *a);

@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_secure(const char *word)
+{
+    return strncmp(word, "rediss://", 9) == 0;
+}
+
 static bool is_redis(const char *word)
 {
-    return word != NULL &&
-           (strncmp(word, "redis://", 8) == 0 || strncmp(word, "rediss://", 9) == 0);
+    return strncmp(word, "redis://", 8) == 0 || is_secure(word) || strncmp(word, "unix://", 7) == 0;
 }
 
 /* The commands whose words are filters: all of the words, or only the first. The words of other
@@ -20,24 +24,31 @@ static bool is_redis(const char *word)
 static const struct {
     const char *name;
     bool all;
-} takes_filters[] = {{"add", false},     {"remove", false},  {"rotate", true},
-                     {"compact", false}, {"check", false},   {"freq", false},
-                     {"top", false},     {"merge", true},    {"compare", true},
-                     {"info", true},     {"verify", true},   {"explain cost", true},
-                     {"convert", true},  {"pack", true},     {"unpack", true},
-                     {"release", true},  {"distinct", true}, {"diff", true}};
+} takes_filters[] = {
+    {"add", false},     {"remove", false}, {"rotate", true}, {"compact", false},
+    {"check", false},   {"freq", false},   {"top", false},   {"merge", true},
+    {"compare", true},  {"info", true},    {"verify", true}, {"explain cost", true},
+    {"convert", true},  {"pack", true},    {"unpack", true}, {"release", true},
+    {"distinct", true}, {"diff", true},    {"migrate", true}};
 
-bool names_redis(const struct args *a)
+/* Whether a filter that the command line names has the property. */
+static bool any_filter(const struct args *a, bool (*has)(const char *word))
 {
-    if (is_redis(a->output.path) || is_redis(a->uniq.state)) return true;
+    if (a->output.path != NULL && has(a->output.path)) return true;
+    if (a->uniq.state != NULL && has(a->uniq.state)) return true;
     if (a->check.patterns.n > 0) return false; /* then the words are files */
     for (size_t i = 0; i < sizeof takes_filters / sizeof *takes_filters; i++) {
         if (strcmp(takes_filters[i].name, a->command->name) != 0) continue;
         const int n = takes_filters[i].all ? a->n_words : a->n_words > 0;
         for (int word = 0; word < n; word++)
-            if (is_redis(a->words[word])) return true;
+            if (has(a->words[word])) return true;
     }
     return false;
+}
+
+bool names_redis(const struct args *a)
+{
+    return any_filter(a, is_redis);
 }
 
 bool check_no_redis_options(const struct args *a)
@@ -48,9 +59,18 @@ bool check_no_redis_options(const struct args *a)
     if (a->redis.ack) wrong = "--ack";
     if (a->redis.replicas != 0) wrong = "--wait";
     if (a->redis.shards != 0) wrong = "--shards";
-    if (wrong != NULL)
+    if (a->redis.password_file != NULL) wrong = "--password-file";
+    if (a->redis.sni != NULL) wrong = "--sni";
+    if (a->redis.cert != NULL) wrong = "--cert";
+    if (a->redis.cacert != NULL) wrong = "--cacert";
+    if (a->redis.key != NULL)
+        complain(NULL,
+                 "%s: --key requires a set at a rediss:// address; the secret key of a filter is "
+                 "--key-file",
+                 a->command->name);
+    else if (wrong != NULL)
         complain(NULL, "%s: %s requires a set at a redis:// address", a->command->name, wrong);
-    return wrong == NULL;
+    return wrong == NULL && a->redis.key == NULL;
 }
 
 #ifndef WITH_REDIS
@@ -97,15 +117,18 @@ int run_redis(const struct args *a)
     static const struct {
         const char *name;
         int (*run)(const struct args *a);
-    } can[] = {{"build", remote_build}, {"count", remote_count},      {"add", remote_add},
-               {"check", remote_check}, {"freq", remote_freq},        {"remove", remote_remove},
-               {"merge", remote_merge}, {"info", remote_info},        {"rotate", remote_rotate},
-               {"top", remote_top},     {"distinct", remote_distinct}};
+    } can[] = {{"build", remote_build}, {"count", remote_count},       {"add", remote_add},
+               {"check", remote_check}, {"freq", remote_freq},         {"remove", remote_remove},
+               {"merge", remote_merge}, {"info", remote_info},         {"rotate", remote_rotate},
+               {"top", remote_top},     {"distinct", remote_distinct}, {"migrate", remote_migrate}};
     for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
         if (strcmp(can[i].name, a->command->name) != 0) continue;
         const char *wrong = wrong_for_redis(a);
         if (wrong != NULL) return complain(NULL, "%s: with redis://: %s", a->command->name, wrong);
-        const int status = can[i].run(a);
+        any_filter(a, hide_credentials);
+        const bool good = check_tls_options(a, any_filter(a, is_secure));
+        const int status = good ? can[i].run(a) : EXIT_ERROR;
+        forget_credentials();
         /* After a failure a message has said what was kept. */
         if (status == EXIT_ERROR) stop_report(NULL, NULL);
         stop_now();
@@ -123,33 +146,32 @@ int remote_complain(const struct remote *r)
                                                               : cluster_why(r->c));
 }
 
-/* Takes the password from the environment variable of redis-cli unless the address has one, because
- * an address is visible in the list of processes. */
-static void read_password(struct cluster_address *at)
+/* Connects to an address that is read by `parse`. */
+static bool connect_by(const struct args *a, const char *word, parse_address *parse,
+                       struct remote *out)
 {
-    const char *set = getenv("REDISCLI_AUTH");
-    if (at->password[0] == '\0' && set != NULL && strlen(set) < sizeof at->password)
-        strcpy(at->password, set);
-}
-
-bool remote_connect(const struct args *a, const char *word, struct remote *out)
-{
-    memset(out, 0, sizeof *out);
-    if (!cluster_is_address(word)) {
-        complain(word, "is a file; files and sets at redis:// addresses cannot be combined");
-        return false;
-    }
-    const char *why = cluster_parse(word, &out->at);
-    if (why != NULL) {
-        complain(out->at.shown, "%s", why);
-        return false;
-    }
-    read_password(&out->at);
+    if (!remote_address(a, word, parse, &out->at)) return false;
     const struct cluster_options o = {.replicas = (unsigned)a->redis.replicas,
                                       .patience = a->redis.timeout};
     out->c = cluster_open(&out->at, &o);
     if (out->c != NULL && cluster_why(out->c) == NULL) return true;
     remote_complain(out);
+    return false;
+}
+
+bool remote_connect(const struct args *a, const char *word, struct remote *out)
+{
+    memset(out, 0, sizeof *out);
+    if (cluster_is_address(word)) return connect_by(a, word, cluster_parse, out);
+    complain(word, "is a file; files and sets at redis:// addresses cannot be combined");
+    return false;
+}
+
+bool remote_connect_server(const struct args *a, const char *word, struct remote *out)
+{
+    memset(out, 0, sizeof *out);
+    if (cluster_is_address(word)) return connect_by(a, word, cluster_parse_server, out);
+    complain(word, "is not the address of a server: redis://HOST:PORT");
     return false;
 }
 
@@ -161,10 +183,18 @@ bool remote_open(const struct args *a, const char *word, struct remote *out)
     return out->s != NULL;
 }
 
+const char *remote_abandon(const struct remote *r)
+{
+    return cluster_set_abandon(r->s)
+               ? "nothing was kept"
+               : "its keys could not all be removed; they are not a set, and -f replaces them";
+}
+
 void remote_close(struct remote *r)
 {
     cluster_set_close(r->s);
     cluster_close(r->c);
+    cluster_wipe(&r->at);
     r->s = NULL;
     r->c = NULL;
 }

@@ -61,6 +61,16 @@ struct key_args {
     const uint8_t *bytes; /* what the file holds, or NULL */
 };
 
+/* Keys that sign and public keys (commands/sign.h). */
+struct sign_args {
+    bool pair;            /* key new: a pair of keys for signatures */
+    const char *seckey;   /* sign */
+    struct texts keys;    /* guard build */
+    struct texts pubkeys; /* verify, guard check, guard serve */
+    double expires;       /* guard build: seconds */
+    const char *state;    /* guard check, guard serve */
+};
+
 /* Filters of other programs (filters/foreign.h). */
 struct foreign_args {
     const char *to, *from, *type, *column, *row_group;
@@ -121,15 +131,25 @@ struct cost_args {
 struct redis_args {
     uint64_t shards, replicas;
     bool ack, each;
-    double timeout; /* seconds */
+    double timeout;                        /* seconds */
+    const char *cacert, *cert, *key, *sni; /* TLS */
+    const char *password_file;
+};
+
+/* migrate */
+struct migrate_args {
+    const char *match;
+    bool dry_run, replace;
 };
 
 struct guard_args {
     uint64_t max_bytes, rate_limit, connections, per_address;
     bool lenient;
     const char *address, *port;
-    struct texts host_names;
-    double timeout, cache; /* seconds */
+    struct texts host_names, proxies;
+    const char *metrics_address, *access_log, *log_clients;
+    double timeout, cache;        /* seconds */
+    const char *sources, *cacert; /* fetch */
 };
 
 /* help */
@@ -150,6 +170,7 @@ struct args {
     struct work_args work;
     struct output_args output;
     struct key_args key;
+    struct sign_args sign;
     struct foreign_args foreign;
     struct select_args select;
     struct check_args check;
@@ -162,6 +183,7 @@ struct args {
     struct picture_args picture;
     struct cost_args cost;
     struct redis_args redis;
+    struct migrate_args migrate;
     struct guard_args guard;
     struct page_args pages;
     const char *ask; /* explain */

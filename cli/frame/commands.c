@@ -5,6 +5,8 @@
 
 /* How lines become keys, beside --field, --csv and --jsonl: of every command that reads lines. */
 #define FORMATS "delimiter tsv header crlf strict-input "
+/* How sets at redis:// addresses are reached: of every command that accepts them. */
+#define SERVERS "timeout password-file cacert cert key sni"
 
 const struct command commands[] = {
     {"plan", MAKE, "[ITEMS [RATE]]", "compute sizes and false-positive rates before building",
@@ -55,7 +57,7 @@ const struct command commands[] = {
      "output force items fpr kind static headroom field csv jsonl | " FORMATS
      "bytes error never inner counter-bits "
      "generations turning compact for-transfer m k seed encoding key-file strict overfill to "
-     "type null raw threads memory temp shards wait ack timeout quiet",
+     "type null raw threads memory temp shards wait ack " SERVERS " quiet",
      0, run_build},
     {"add", MAKE, "FILTER [FILE...]", "add lines to a filter or a sketch",
      "Reads the files, or standard input, and adds their lines to FILTER. The file is replaced "
@@ -75,7 +77,7 @@ const struct command commands[] = {
      "# Add a single line:\n"
      "echo 'http://a.example/' | tamis add counts.tamis",
      "field csv jsonl weight-field grow quiet | from overfill key-file " FORMATS
-     "null raw threads wait ack timeout",
+     "null raw threads wait ack " SERVERS,
      1, run_add},
     {"remove", MAKE, "FILTER [FILE...]", "remove lines from a filter or a sketch",
      "Reads the files, or standard input, and removes their lines from FILTER. This works with "
@@ -90,7 +92,7 @@ const struct command commands[] = {
      "tamis remove users.tamis gone.txt\n"
      "# Make a filter from which lines can be removed:\n"
      "tamis build --kind counting -o members.tamis users.txt",
-     "field csv jsonl key-file quiet | " FORMATS "null raw threads wait timeout", 1, run_remove},
+     "field csv jsonl key-file quiet | " FORMATS "null raw threads wait " SERVERS, 1, run_remove},
     {"rotate", MAKE, "FILTER...", "start a new generation of a window and drop the oldest",
      "Run it at regular intervals, for example from cron. For a window of the last day, build it "
      "with 25 generations and rotate it every hour. If several filters are named, all of them are "
@@ -108,7 +110,7 @@ const struct command commands[] = {
      "# Make a window of the last day, to be rotated every hour:\n"
      "tamis build --kind window --generations 25 --items 1M \\\n"
      "  -o day.tamis users.txt",
-     "every quiet | to wait timeout", 1, run_rotate},
+     "every quiet | to wait " SERVERS, 1, run_rotate},
     {"compact", MAKE, "FILTER [FILE...]", "rebuild a filter from the lines that remain",
      "Reads the files, or standard input, which must contain every line that is to stay in "
      "FILTER, and builds the filter again from them. It keeps its plan (a growing filter keeps "
@@ -162,7 +164,7 @@ const struct command commands[] = {
      "patterns confirm invert count line-number quiet field csv jsonl | " FORMATS
      "list-field with-filename "
      "files-with-matches max-count null raw threads memory fpr bytes json key-file from type "
-     "column row-group prior timeout",
+     "column row-group prior " SERVERS,
      0, run_check},
     {"uniq", SEEN, "[FILE...]", "drop repeated lines and keep the order",
      "Reads the files, or standard input, and prints each line the first time that it occurs. The "
@@ -217,8 +219,8 @@ const struct command commands[] = {
      "tamis count --bytes 256KiB -o small.tamis access-urls.txt",
      "output force bytes kind field csv jsonl weight-field | " FORMATS
      "inner generations error delta "
-     "conservative m k counter-bits seed encoding key-file null raw threads shards wait ack "
-     "timeout quiet",
+     "conservative m k counter-bits seed encoding key-file null raw threads shards wait "
+     "ack " SERVERS " quiet",
      0, run_count},
     {"freq", OFTEN, "SKETCH [ITEM... | -]", "estimate how often items occurred",
      "Looks up the items, or the lines of standard input if none or - is given. Prints for each "
@@ -239,7 +241,7 @@ const struct command commands[] = {
      "tamis freq counts.tamis http://a.example/\n"
      "# How often did each line of a list occur?\n"
      "tamis freq counts.tamis - < bad-urls.txt",
-     "field csv jsonl json key-file quiet | " FORMATS "null raw timeout", 1, run_freq},
+     "field csv jsonl json key-file quiet | " FORMATS "null raw " SERVERS, 1, run_freq},
     {"top", OFTEN, "[FILE... | SKETCH]", "list the most frequent lines with their counts",
      "Reads the files, or standard input, and does what sort | uniq -c | sort -rn | head does, in "
      "one pass and with a sketch of 1 MiB. --bytes sets another size; without it, the sketch is "
@@ -258,7 +260,7 @@ const struct command commands[] = {
      "tamis top -o top.tamis access-urls.txt && tamis top top.tamis",
      "number field csv jsonl weight-field min live output json | " FORMATS
      "bytes force seed key-file null "
-     "raw threads timeout quiet",
+     "raw threads " SERVERS " quiet",
      0, run_top},
     {"distinct", HOW_MANY, "[FILE... | SKETCH...]", "count distinct lines",
      "Reads the files, or standard input, and prints how many distinct lines they have, as sort -u "
@@ -300,7 +302,7 @@ const struct command commands[] = {
      "tamis distinct --field 1 -t ' ' access-urls.txt",
      "by number field csv jsonl interval output json | " FORMATS
      "error bytes generations force seed "
-     "encoding key-file null raw threads memory shards wait timeout quiet",
+     "encoding key-file null raw threads memory shards wait " SERVERS " quiet",
      0, run_distinct},
     {"merge", MAKE, "-o OUT FILTER...", "make the union of filters, or the sum of sketches",
      "Filters of the same kind, shape and hash become one filter of all their items, bit for bit "
@@ -315,7 +317,7 @@ const struct command commands[] = {
      "tamis build --items 10k -o a.tamis bad-urls.txt &&\n"
      "tamis build --items 10k -o b.tamis more-urls.txt &&\n"
      "tamis merge -o all.tamis a.tamis b.tamis",
-     "output force overfill quiet | wait timeout", 1, run_merge},
+     "output force overfill quiet | wait " SERVERS, 1, run_merge},
     {"compare", LOOK, "FILTER FILTER", "estimate how many items two filters have in common",
      "Estimates from the bits how many items each filter, their union and their intersection "
      "have, how many only one of them has, and the Jaccard index, which is the share of all items "
@@ -399,6 +401,38 @@ const struct command commands[] = {
      "# Restore a filter that has arrived:\n"
      "tamis unpack -o arrived.tamis arrived.packed",
      "output force", 1, run_unpack},
+    {"migrate", EXCHANGE, "SOURCE TARGET", "copy filters from one Redis server to another",
+     "Copies the keys of RedisBloom's types (BF, CF, CMS, TOPK, TDIGEST) and of TAMIS.* from the "
+     "server SOURCE to the server TARGET. Each is redis://HOST:PORT, a single server or any node "
+     "of a cluster, or an address with rediss:// or unix:// (tamis help redis) without a name. "
+     "TARGET needs the module tamis-redis.so, or another module that has these "
+     "types. SOURCE may have RedisBloom. Keys of other types that match are counted and not "
+     "copied. One database of each server is used: 0, or N if its address ends with ?db=N.\n"
+     "\n"
+     "Every key keeps its time to live and is verified: after it was written, both servers are "
+     "read again, and the values must be equal. A key that has changed at the source meanwhile is "
+     "copied again, up to five times. Nothing is deleted at the source. At the target, a key "
+     "appears with its complete value or not at all. While migrate runs, nobody else may write to "
+     "these keys at the target.\n"
+     "\n"
+     "To resume after an interruption or an error, run the same command again: keys that are "
+     "equal on both servers are skipped. A key that exists at the target and differs is left "
+     "alone and reported, unless --replace is given. Before anything is copied, migrate checks "
+     "that every server of the target has all the types.\n"
+     "\n"
+     "Filters above 64 MiB are copied in chunks (SCANDUMP and LOADCHUNK) to a temporary key named "
+     "tamis-migrate:..., which is renamed at the end and expires after an hour if migrate is "
+     "killed. All other values are copied by DUMP and RESTORE. If the target has an older version "
+     "of Redis than the source, it refuses the version number of such a payload; migrate then "
+     "writes an older number, because values of modules have the same form in both.\n"
+     "\n"
+     "Exit status 0 when every matching key is at the target and verified, 2 on an error or if "
+     "any key is not. An address may contain a password, or REDISCLI_AUTH is used for both.",
+     "# What would be copied?\n"
+     "tamis migrate --dry-run redis://old:6379 redis://new:6379\n"
+     "# Copy the keys whose names begin with x:\n"
+     "tamis migrate --match 'x:*' redis://old:6379 redis://new:6379",
+     "match dry-run replace json quiet | wait " SERVERS, 2, run_migrate},
     {"release", SECRETS, "--epsilon E -o OUT FILTER",
      "make a private copy of a filter, to be published",
      "Use it when others may query the filter but must not learn which lines are in it. FILTER "
@@ -433,14 +467,32 @@ const struct command commands[] = {
      "tamis info bad.tamis\n"
      "# Draw how full it is:\n"
      "tamis info --plot bad.tamis",
-     "plot json from each | timeout", 1, run_info},
+     "plot json from each | " SERVERS, 1, run_info},
     {"verify", LOOK, "FILTER...", "check every checksum and measure the false-positive rate",
      "Reads the whole file and compares its checksums. Then looks up random keys and compares the "
      "share of maybes with the rate that the bits predict. Exit status 0 when all is well, 1 when "
-     "the measured rate is not the predicted one, 2 when the file is damaged or on another error.",
+     "the measured rate is not the predicted one, 2 when the file is damaged or on another error.\n"
+     "\n"
+     "With --pubkey, the file must also have been signed by that key ('tamis sign'). The signature "
+     "is checked first. If it is missing or wrong, the exit status is 2, and nothing else is read "
+     "from the file. Checksums find accidents; only a signature finds a file that somebody has "
+     "changed.",
      "# Is the file intact, and does it keep its rate?\n"
      "tamis verify bad.tamis",
-     "keys json key-file", 1, run_verify},
+     "keys json key-file pubkey", 1, run_verify},
+#ifdef WITH_GUARD
+    {"sign", SECRETS, "--seckey KEY FILE...", "sign files, so that others can check them",
+     "Writes a signature of each FILE to FILE.sig. FILE can be a filter or any other file. Those "
+     "who have the public key check it with 'tamis verify --pubkey', or with signify, whose "
+     "formats the keys and the signatures have. A signature is of exactly these bytes: sign a "
+     "filter again after it has changed. An existing FILE.sig is replaced only with -f. Exit "
+     "status 0 when all were signed, 2 on an error.",
+     "# Make a pair of keys, sign a filter, and check the signature:\n"
+     "tamis key new --sign release.sec &&\n"
+     "tamis sign --seckey release.sec bad.tamis &&\n"
+     "tamis verify --pubkey release.sec.pub bad.tamis",
+     "seckey force", 1, run_sign},
+#endif
     {"explain", LOOK, "WORD...", "draw how a small filter works, bit by bit",
      "Adds the words to a partitioned filter of --k rows of --m bits, and draws each step. --ask "
      "draws a lookup.",
@@ -462,19 +514,43 @@ const struct command commands[] = {
      "Draws 16 bytes from the system's random generator and writes them as 32 hex digits to FILE, "
      "which only its owner can read (mode 0600). Pass the file to other commands with --key-file. "
      "An existing file is never replaced, because without its key a filter can no longer be "
-     "checked or added to. Prints the key's id, as 'tamis key id' does.",
+     "checked or added to. Prints the key's id, as 'tamis key id' does.\n"
+     "\n"
+     "With --sign, makes a pair of keys for signatures (Ed25519) instead: FILE is the secret key "
+     "(mode 0600), and FILE.pub the public key, which you give to others. Both have the formats of "
+     "signify and no passphrase. 'tamis sign' and 'tamis guard build --sign' use the secret key, "
+     "and --pubkey of other commands the public one.",
      "# Make a secret key, and a filter with it:\n"
      "tamis key new guests.key &&\n"
      "tamis build --key-file guests.key -o guests.tamis users.txt",
-     "quiet", 1, run_key_new},
-    {"key id", SECRETS, "FILE...", "print the ids of secret keys",
+     "sign quiet", 1, run_key_new},
+    {"key id", SECRETS, "FILE...", "print the ids of keys",
      "The id identifies a key: it is 128 bits computed from the key, which reveal nothing about "
      "it. 'tamis info' prints the same id for a filter that was made with the key. A key file of "
-     "yours that others may read is refused, as everywhere.",
+     "yours that others may read is refused, as everywhere. The id of a key for signatures, secret "
+     "or public, is its key number, 64 random bits that both keys of a pair have.",
      "# Which key is this?\n"
      "tamis key id secret.key",
      "", 1, run_key_id},
 #ifdef WITH_GUARD
+    {"guard fetch", GUARD, "DIR [LABEL=URL...]", "download lists of bad URLs",
+     "Downloads each list over HTTP or HTTPS to DIR/LABEL.txt, from which 'tamis guard build' "
+     "takes it. A list that the server has not changed since is not downloaded again. --sources "
+     "names the lists in a file, which also keeps passwords in URLs out of the list of processes. "
+     "URLs are never printed.\n"
+     "\n"
+     "A list is replaced completely or not at all, and only by what is probably a list. Without "
+     "--lenient, the old list stays if the new one has no entry, more lines left out than taken, "
+     "or fewer than half as many entries. Certificates are checked, and a redirect must not lead "
+     "from HTTPS to HTTP. Proxies are taken from the environment (https_proxy, no_proxy), as in "
+     "curl. If a list fails, the others are still downloaded. Exit status 0 when all lists are up "
+     "to date, 2 when one failed.",
+     "# Download a list, and publish it under the label malware:\n"
+     "tamis guard fetch lists malware=https://lists.example/bad.txt &&\n"
+     "tamis guard build guard lists\n"
+     "# Download all lists that a file names:\n"
+     "tamis guard fetch lists --sources sources.txt",
+     "sources lenient quiet json | max-bytes timeout cacert", 1, run_guard_fetch},
     {"guard build", GUARD, "DIR LIST...", "publish lists of bad URLs in a directory",
      "Reads the lists and writes to DIR a filter and an exact store of their entries, which 'tamis "
      "guard check' and 'tamis guard serve' use. Each line of a list is a URL, a host, a line of a "
@@ -483,27 +559,37 @@ const struct command commands[] = {
      "be compressed.\n"
      "\n"
      "Each LIST is a file, or LABEL=FILE. Verdicts name the labels of the lists that contain the "
-     "URL. The default label is the name of the file, without its folder and its ending. URLs in "
-     "--never lists are never reported as bad.\n"
+     "URL. The default label is the name of the file, without its folder and its ending. If LIST "
+     "is a directory, its files with the ending .txt are the lists, as 'tamis guard fetch' makes "
+     "them. URLs in --never lists are never reported as bad.\n"
      "\n"
      "A list without any entry, or with more lines left out than taken, is an error, and the "
      "previous version stays published. --lenient accepts such a list. If DIR has a version "
      "already, the next one is published completely or not at all, and the update that clients "
      "download is small if little has changed. Exit status 0 when a version was published, 2 on an "
-     "error.",
+     "error.\n"
+     "\n"
+     "--sign signs the version, so that clients with the public key can fetch its files from "
+     "anybody: a mirror can neither change nor exchange them. With --expires, it cannot offer an "
+     "old version for longer than that, either.",
      "# Publish a list under the label malware, without popular URLs:\n"
      "tamis guard build guard malware=bad-urls.txt --never popular.txt",
-     "never max-bytes lenient quiet json", 2, run_guard_build},
+     "never max-bytes lenient sign expires quiet json", 2, run_guard_build},
     {"guard check", GUARD, "DIR [URL...]", "check whether URLs are listed",
      "Checks the URLs, or the lines of standard input if none or - is given. Prints a verdict for "
      "each: clean, listed (with the labels) or unconfirmed, and how it was reached. Exit status 0 "
      "when a URL was listed, 1 when all were clean, 2 on an error, or if a verdict is unconfirmed "
-     "or a line is not a URL.",
+     "or a line is not a URL.\n"
+     "\n"
+     "With --pubkey, DIR may come from a mirror that nobody trusts. A version that is not signed "
+     "by "
+     "one of these keys, has expired, was built in the future, or is older than the last one that "
+     "--state remembers is refused with the reason, and no URL is checked.",
      "# Is a URL listed?\n"
      "tamis guard check guard http://evil.example/login\n"
      "# Check the URLs of a file, one per line:\n"
      "tamis guard check guard - < evil.txt",
-     "quiet json", 1, run_guard_check},
+     "pubkey state quiet json", 1, run_guard_check},
     {"guard explain", GUARD, "URL [DIR]", "print the canonical form of a URL and its expressions",
      "Expressions are the combinations of host and path under which a URL may be listed. With "
      "DIR, their hashes are printed as well, and what the filter and the store of DIR answer for "
@@ -519,15 +605,22 @@ const struct command commands[] = {
      "  /v1/confirm   exact answers where the filter cannot exclude a URL;\n"
      "                the client sends only four bytes of a hash\n"
      "  /v1/update    updates of the filter\n"
-     "  /metrics      figures for monitoring\n"
+     "  /metrics      figures for monitoring; see --metrics-address\n"
      "  /             a page for people\n"
      "\n"
-     "A new version of DIR is served as soon as it is published. The server stops on SIGTERM or "
-     "SIGINT, with exit status 0.",
+     "A new version of DIR is served as soon as it is published. With --pubkey it must be signed, "
+     "as for 'tamis guard check'; if it is refused, the previous version stays in use. The server "
+     "stops on SIGTERM or SIGINT, with exit status 0. It takes its socket from systemd if one is "
+     "passed, and reports to systemd when it is ready. For the public, put a proxy in front that "
+     "terminates TLS, and name it with --trust-proxy, so that limits hold for each client behind "
+     "it.",
      "# Serve a directory at port 8080 of this machine:\n"
-     "tamis guard serve guard --port 8080",
-     "port address host-name threads rate-limit quiet | connections per-address timeout cache", 1,
-     run_guard_serve},
+     "tamis guard serve guard --port 8080\n"
+     "# Serve it behind a proxy on this machine, 20 requests a second for each client:\n"
+     "tamis guard serve guard --port 8080 --trust-proxy 127.0.0.1 --rate-limit 20",
+     "port address host-name threads rate-limit quiet | connections per-address timeout cache "
+     "metrics-address trust-proxy access-log log-clients pubkey state",
+     1, run_guard_serve},
 #endif
     {"help", HELP, "[COMMAND | TOPIC]", "print help about a command or a topic", "",
      "# Print a topic:\n"
@@ -543,7 +636,7 @@ const struct command commands[] = {
 const struct group groups[] = {
     {"key",
      "A secret key protects a filter against strangers who choose what is added or looked up: see "
-     "'tamis help keys'.",
+     "'tamis help keys'. With --sign, 'tamis key new' makes keys for signatures of files instead.",
      "# Make a key, and print its id:\n"
      "tamis key new my.key && tamis key id my.key"},
 #ifdef WITH_GUARD

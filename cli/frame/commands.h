@@ -34,6 +34,7 @@ int run_convert(const struct args *a);
 int run_pack(const struct args *a);
 int run_unpack(const struct args *a);
 int run_release(const struct args *a);
+int run_migrate(const struct args *a);
 int run_check(const struct args *a);
 int run_uniq(const struct args *a);
 int run_count(const struct args *a);
@@ -49,8 +50,12 @@ int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
 int run_key_new(const struct args *a);
 int run_key_id(const struct args *a);
+#ifdef WITH_GUARD
+int run_sign(const struct args *a);
+#endif
 int run_help(const struct args *a);
 #ifdef WITH_GUARD
+int run_guard_fetch(const struct args *a);
 int run_guard_build(const struct args *a);
 int run_guard_check(const struct args *a);
 int run_guard_explain(const struct args *a);

@@ -23,6 +23,7 @@ const char *const section_names[SECTIONS] = {
     [DETAILS] = "Details of the filter or sketch",
     [FOREIGN] = "Filters of other programs",
     [REDIS] = "Sets at redis:// addresses",
+    [TRUST] = "Keys and signatures",
     [SERVER] = "Server",
     [OTHER] = "Other",
 };

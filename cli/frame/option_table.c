@@ -194,10 +194,36 @@ const struct option options[] = {
      "largest size of the filter in bytes (default 2000000)"},
     {0, "lenient", NULL, FLAG, FILTER, AT(guard.lenient),
      "also accept a list that has no entry, or more lines left out than taken"},
+    {0, "seckey", "KEY", TEXT, TRUST, AT(sign.seckey),
+     "file of the secret key that signs, made by 'tamis key new --sign'; nobody else may read it"},
+    {0, "pubkey", "KEY", TEXTS, TRUST, AT(sign.pubkeys),
+     "file of a public key that must have signed the manifest; may be repeated. A version that is "
+     "unsigned, wrongly signed, expired, or older than the last accepted one is refused"},
+    {0, "sign", "KEY", TEXTS, TRUST, AT(sign.keys),
+     "file of a secret key that signs the manifest; may be repeated, for a change of keys. Once "
+     "a version is signed, the next ones must be signed as well"},
+    {0, "expires", "TIME", SECONDS, TRUST, AT(sign.expires),
+     "let clients that check signatures refuse this version after TIME (7d); needs --sign"},
+    {0, "sources", "FILE", TEXT, INPUT, AT(guard.sources),
+     "file with a label and a URL on each line. Lists in DIR that were downloaded for labels which "
+     "it no longer has are removed"},
     {0, "port", "N", TEXT, SERVER, AT(guard.port),
      "port to listen at (default 8080); 0 means any free port"},
     {0, "address", "IP", TEXT, SERVER, AT(guard.address),
-     "address to listen at (default 127.0.0.1)"},
+     "address to listen at (default 127.0.0.1), or the path of a Unix socket, which has a slash"},
+    {0, "metrics-address", "IP:PORT", TEXT, SERVER, AT(guard.metrics_address),
+     "address for /metrics alone, or the path of a Unix socket. Without it, /metrics is served "
+     "beside the rest if --address is a loopback address and no proxy is trusted, and otherwise "
+     "nowhere"},
+    {0, "trust-proxy", "IP[/BITS]", TEXTS, SERVER, AT(guard.proxies),
+     "proxy that names its clients in X-Forwarded-For, for the limits on one client; 'unix' "
+     "stands for all that connect to a Unix socket. Nobody else is believed. May be repeated"},
+    {0, "access-log", "FILE", TEXT, SERVER, AT(guard.access_log),
+     "append a line for each answer to FILE, or to standard output if it is '-': time, route, "
+     "status, bytes and seconds, never a URL or a prefix. SIGHUP opens the file again"},
+    {0, "log-clients", "HOW", TEXT, SERVER, AT(guard.log_clients),
+     "also log clients: 'network' for the first 24 bits of an IPv4 address or 48 of an IPv6 "
+     "address, 'address' for all of it (default: no address)"},
     {0, "host-name", "NAME", TEXTS, SERVER, AT(guard.host_names),
      "name by which people and monitoring reach this server, without a port. May be repeated. /, "
      "/metrics and /healthz are refused under other names, except localhost and IP addresses, "
@@ -220,6 +246,24 @@ const struct option options[] = {
      "redis://: print periodically how many lines, counted from the first, are added, so that a "
      "failed run can resume after them"},
     {0, "each", NULL, FLAG, REDIS, AT(redis.each), "redis://: also print a line for each shard"},
+    {0, "cacert", "FILE", TEXT, REDIS, AT(redis.cacert),
+     "rediss://: certificates of the authorities to trust, in PEM format (default: those of the "
+     "system)"},
+    {0, "cert", "FILE", TEXT, REDIS, AT(redis.cert),
+     "rediss://: certificate of the client, in PEM format, for servers that require one"},
+    {0, "key", "FILE", TEXT, REDIS, AT(redis.key),
+     "rediss://: private key of --cert. The secret key of a filter is --key-file"},
+    {0, "sni", "NAME", TEXT, REDIS, AT(redis.sni),
+     "rediss://: name that the certificates of all servers must have (default: the host of each "
+     "server)"},
+    {0, "password-file", "FILE", TEXT, REDIS, AT(redis.password_file),
+     "redis://: file whose only line is the password. Nobody else may read it"},
+    {0, "match", "PATTERN", TEXT, INPUT, AT(migrate.match),
+     "only keys whose name matches PATTERN, as in Redis' SCAN: x:* (default: all keys)"},
+    {0, "dry-run", NULL, FLAG, OUTPUT, AT(migrate.dry_run),
+     "copy nothing; print how many keys of each type there are, and their bytes"},
+    {0, "replace", NULL, FLAG, OUTPUT, AT(migrate.replace),
+     "replace keys that exist at the target and differ (default: leave them alone and fail)"},
     {0, "cache", "TIME", SECONDS, SERVER, AT(guard.cache),
      "how long a client may keep an answer (default 5m)"},
     {0, "epsilon", "E", POSITIVE, FILTER, AT(release.epsilon),

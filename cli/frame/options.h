@@ -20,6 +20,7 @@ enum section {
     DETAILS, /* rare properties of filters and sketches */
     FOREIGN, /* filters of other programs */
     REDIS,   /* sets at redis:// addresses */
+    TRUST,   /* keys, signatures and who is trusted */
     SERVER,  /* guard serve */
     OTHER,
     SECTIONS

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 int utf8_length(const unsigned char *s, size_t most)
@@ -68,6 +69,36 @@ void flush_output(void)
     if (fflush(stdout) != 0) output_failed();
 }
 
+/* Returns the next address in a text, behind its scheme, or NULL. A scheme with one slash is
+ * recognized too, although it is a mistake; *strict is false then. */
+static char *find_address(char *text, bool *strict)
+{
+    static const char *const schemes[] = {"redis:/", "rediss:/", "unix:/"};
+    for (char *p = text; *p != '\0'; p++)
+        for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+            const size_t n = strlen(schemes[i]);
+            if (strncasecmp(p, schemes[i], n) != 0) continue;
+            *strict = p[n] == '/';
+            return p + n + *strict;
+        }
+    return NULL;
+}
+
+/* Removes user and password from addresses in a text. Where an address is expected, messages do not
+ * quote them in the first place. This is for addresses in the place of a file or an option. */
+static void hide_passwords(char *text)
+{
+    bool strict;
+    for (char *p = text; (p = find_address(p, &strict)) != NULL;) {
+        char *host_end = p + strcspn(p, "/?"), *const end = p + strcspn(p, " \t\n");
+        if (!strict && host_end > end) host_end = end;
+        const char *at = NULL;
+        for (const char *c = p; c < (host_end > end ? host_end : end); c++)
+            if (*c == '@' && (c < host_end || memchr(c, '/', (size_t)(end - c)) != NULL)) at = c;
+        if (at != NULL) memmove(p, at + 1, strlen(at + 1) + 1);
+    }
+}
+
 int complain(const char *about, const char *format, ...)
 {
     char reason[1024];
@@ -80,6 +111,8 @@ int complain(const char *about, const char *format, ...)
     char shown[4 * sizeof reason + 8], name[4 * 4096 + 8]; /* with room for escaping every byte */
     write_shown(reason, shown, sizeof shown);
     write_shown(about != NULL ? about : "", name, sizeof name);
+    hide_passwords(shown);
+    hide_passwords(name);
     /* One call, so that messages of several processes do not mix. */
     fprintf(stderr, "tamis: %s%s%s\n", name, about != NULL ? ": " : "", shown);
     progress_resume(STDERR_FILENO);

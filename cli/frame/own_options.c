@@ -117,11 +117,37 @@ const struct own_option own_options[] = {
     {"add",
      {0, "from", "FILE", TEXTS, FILTER, AT(plan.list),
       "with --grow: all lines that the filter has. They have the same format as the new ones. If "
-      "there are clearly fewer than the filter has, nothing changes; a few that are missing "
-      "cannot be noticed, and are lost. May be repeated"}},
+      "the filter has lines that are missing here, nothing changes; lines that it does not have "
+      "are left out. May be repeated"}},
     {"guard build",
      {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
       "a list of good URLs, which are never reported as bad. May be repeated"}},
+    {"key new",
+     {0, "sign", NULL, FLAG, TRUST, AT(sign.pair),
+      "make a pair of keys for signatures instead: FILE is the secret key, and FILE.pub the public "
+      "one"}},
+    {"verify",
+     {0, "pubkey", "KEY", TEXTS, TRUST, AT(sign.pubkeys),
+      "also check the signature in FILTER.sig; KEY is the file of the public key. May be repeated: "
+      "one of the keys must have signed"}},
+    {"guard check,guard serve",
+     {0, "state", "FILE", TEXT, TRUST, AT(sign.state),
+      "remember the last accepted version in FILE; needs --pubkey. Without it, a command that is "
+      "started anew knows no earlier version. Remove FILE to forget it on purpose"}},
+    {"guard fetch",
+     {0, "cacert", "FILE", TEXT, INPUT, AT(guard.cacert),
+      "file of certificates (PEM) that may sign those of the servers (default: the system's)"}},
+    {"guard fetch",
+     {0, "max-bytes", "B", COUNT, WORK, AT(guard.max_bytes),
+      "largest size of a list in bytes, both as it is sent and unpacked (default 256MiB)"}},
+    {"guard fetch",
+     {0, "timeout", "TIME", SECONDS, WORK, AT(guard.timeout),
+      "how long the download of one list may take (default 10m). It also ends if it is slower than "
+      "1000 bytes per second for a twentieth of this time, or for 30s"}},
+    {"guard fetch",
+     {0, "lenient", NULL, FLAG, FILTER, AT(guard.lenient),
+      "also accept a list that has no entry, more lines left out than taken, fewer than half the "
+      "entries of the old list, or a length that the server did not state"}},
     {"guard serve",
      {0, "timeout", "TIME", SECONDS, SERVER, AT(guard.timeout),
       "how long a client may be silent (default 10s)"}},
@@ -137,7 +163,7 @@ const struct own_option own_options[] = {
      {0, "to", "EPOCH", COUNT, FILTER, AT(rotate.to),
       "like --every, with an epoch of your own: a number that grows by 1 whenever a generation is "
       "due"}},
-    {"remove,rotate,merge",
+    {"remove,rotate,merge,migrate",
      {0, "wait", "N", COUNT, REDIS, AT(redis.replicas),
       "redis://: finish when N replicas have confirmed the change"}},
 };

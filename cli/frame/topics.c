@@ -135,6 +135,8 @@ const struct topic topics[] = {
      "     than twice the planned one; --overfill allows it)\n"
      "     (uniq: also if new lines were dropped at more than twice the requested\n"
      "     rate; the lines that it kept are printed, and its state is saved)\n"
+     "     (migrate: also if a key is not copied; the summary counts those that are)\n"
+     "     (guard fetch: if one list fails; the others are still updated)\n"
      "\n"
      "If the reader of the output goes away (tamis check ... | head), the command ends quietly by "
      "SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it by the signal, which a shell reports as "
@@ -152,7 +154,7 @@ const struct topic topics[] = {
      "# Use the exit status:\n"
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
     {"redis", "sets at redis:// addresses, on one server or a cluster",
-     "In place of a filter, redis://[[USER:]PASSWORD@]HOST[:PORT]/NAME names a set or a sketch at "
+     "In place of a filter, redis://[USER:PASSWORD@]HOST[:PORT]/NAME names a set or a sketch at "
      "a Redis server with the module tamis-redis.so, or over all masters of a Redis Cluster; HOST "
      "is then any of its nodes (docs/REDIS.md). 'build', 'count' and 'distinct' make one with -o, "
      "and add, check, freq, top, distinct, remove, rotate, merge and info accept it. Every line "
@@ -170,8 +172,22 @@ const struct topic topics[] = {
      "counted from the first, were added. Adding them again does no harm, except that counts may "
      "then be too high.\n"
      "\n"
-     "Everybody who can list processes sees a password in an address; REDISCLI_AUTH is safer. "
-     "There is no TLS: use stunnel. Making a set requires the permission for EVAL.",
+     "'migrate' copies keys from one server or cluster to another. Its addresses have no NAME.\n"
+     "\n"
+     "rediss:// is the same with TLS, and unix:///PATH?name=NAME leads to a server's socket. "
+     "?db=N after an address selects a database.\n"
+     "\n"
+     "  --password-file FILE   the password is the only line of FILE; the user is\n"
+     "                         in the address: redis://USER:@HOST/NAME\n"
+     "  --cacert FILE          rediss://: authorities to trust (default: the system's)\n"
+     "  --cert FILE, --key FILE\n"
+     "                         rediss://: certificate of the client, and its key\n"
+     "  --sni NAME             rediss://: the name that all certificates must have\n"
+     "                         (default: the host of each server)\n"
+     "\n"
+     "Certificates and host names are always verified. A password in an address is removed from "
+     "the list of processes when the command begins, but a file or the environment is safer. "
+     "docs/REDIS.md lists the permissions that a user needs (ACL).",
      "# Make a set at a server:\n"
      "tamis build --items 1M -o redis://localhost:7001/bad bad-urls.txt"},
     {"environment", "the environment variables that are read",
@@ -183,7 +199,10 @@ const struct topic topics[] = {
      "                           if it names UTF-8, and otherwise ASCII\n"
      "  TMPDIR                   directory for the temporary files of 'build --memory'\n"
      "                           and diff, unless --temp is given (default /tmp)\n"
-     "  REDISCLI_AUTH            password for redis:// addresses that have none",
+     "  TAMIS_REDIS_USERNAME     user for redis:// addresses that have none\n"
+     "  TAMIS_REDIS_PASSWORD     password for redis:// addresses that have none\n"
+     "  REDISCLI_AUTH            the same, if TAMIS_REDIS_PASSWORD is not set\n"
+     "  SSL_CERT_FILE            the authorities to trust without --cacert (OpenSSL)",
      "# Draw a wider picture:\n"
      "COLUMNS=100 tamis plan --items 1M --fpr 1% --plot"},
     {NULL, NULL, NULL, NULL},

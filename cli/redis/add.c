@@ -264,12 +264,12 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
         warn_of_repeats(r);
         return status;
     }
-    cluster_set_abandon(r->s);
+    const char *const rest = remote_abandon(r);
     stop_report(r->at.shown, a->output.force
                                  ? "was not written, and -f had removed the set of this name"
                                  : "was not written");
     stop_now();
-    return complain(r->at.shown, "nothing was kept");
+    return complain(r->at.shown, "%s", rest);
 }
 
 static bool states_nothing(const struct args *a)

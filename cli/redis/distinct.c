@@ -48,11 +48,8 @@ static bool open_others(const struct args *a, const struct remote *r, struct clu
         struct cluster_address at;
         const char *why =
             cluster_is_address(a->words[i])
-                ? cluster_parse(a->words[i], &at)
+                ? remote_sibling(a->words[i], &r->at, &at)
                 : "is a file; files and sets at redis:// addresses cannot be combined";
-        if (why == NULL && (strcmp(at.host, r->at.host) != 0 || at.port != r->at.port))
-            why = "is at another address than the first set, but servers unite only sets that they "
-                  "hold";
         if (why == NULL) sets[i] = cluster_set_open(r->c, at.name);
         if (why == NULL && sets[i] == NULL) why = cluster_why(r->c);
         if (why != NULL) {

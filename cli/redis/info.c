@@ -306,12 +306,6 @@ struct merging {
     bool once;
 };
 
-/* Whether two addresses name the same servers, as far as the text shows. */
-static bool same_servers(const struct cluster_address *x, const struct cluster_address *y)
-{
-    return strcmp(x->host, y->host) == 0 && x->port == y->port;
-}
-
 /* Refuses different kinds or shapes before anything changes. False after a message. */
 static bool check_shapes(struct merging *m)
 {
@@ -351,12 +345,9 @@ static bool open_sets(const struct args *a, struct merging *m)
     for (int i = 0; i < a->n_words; i++) {
         struct cluster_address *at = &m->at[m->n];
         const char *why = cluster_is_address(a->words[i])
-                              ? cluster_parse(a->words[i], at)
+                              ? remote_sibling(a->words[i], &m->to.at, at)
                               : "is a file; load it into the server with TAMIS.LOAD first";
         if (m->n + 1 == MOST_SETS) why = "too many sets; merge at most 255 at once";
-        if (why == NULL && !same_servers(at, &m->to.at))
-            why = "is at another address than the result, but servers merge only "
-                  "sets that they hold";
         if (why != NULL) {
             complain(cluster_is_address(a->words[i]) ? at->shown : a->words[i], "%s", why);
             return false;
@@ -407,8 +398,7 @@ static int merge_into(const struct args *a, struct merging *m)
         if (cluster_set_finish(m->to.s, false)) return EXIT_FOUND;
         remote_complain(&m->to);
     }
-    cluster_set_abandon(m->to.s);
-    return complain(m->to.at.shown, "nothing was kept");
+    return complain(m->to.at.shown, "%s", remote_abandon(&m->to));
 }
 
 int remote_merge(const struct args *a)

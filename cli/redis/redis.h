@@ -15,6 +15,22 @@ int run_redis(const struct args *a);
 /* False after a message when an option is only for such sets. */
 bool check_no_redis_options(const struct args *a);
 
+/* Removes users and passwords from a word of the command line, which other users can list, and
+ * keeps them for remote_address (connection.c). Returns false. */
+bool hide_credentials(const char *word);
+void forget_credentials(void);
+/* False after a message when TLS is configured for an address that does not use it. */
+bool check_tls_options(const struct args *a, bool secure);
+/* Parses an address, by cluster_parse or cluster_parse_server, and completes it by the options and
+ * the environment: everything that cluster_open needs. False after a message. The caller wipes it
+ * (connection.c). */
+typedef const char *parse_address(const char *word, struct cluster_address *out);
+bool remote_address(const struct args *a, const char *word, parse_address *parse,
+                    struct cluster_address *out);
+/* The same for a further set at the servers of the first; the reason if it is elsewhere. */
+const char *remote_sibling(const char *word, const struct cluster_address *first,
+                           struct cluster_address *out);
+
 /* A set behind an address. */
 struct remote {
     struct cluster_address at;
@@ -23,18 +39,22 @@ struct remote {
 };
 /* Connects to the servers of an address; false after a message. */
 bool remote_connect(const struct args *a, const char *word, struct remote *out);
-/* The same, and opens the set. */
+/* The same for an address without the name of a set: a server or a cluster as a whole. */
+bool remote_connect_server(const struct args *a, const char *word, struct remote *out);
+/* Connects, and opens the set. */
 bool remote_open(const struct args *a, const char *word, struct remote *out);
 void remote_close(struct remote *r);
+/* Removes a set that was not finished. Returns the message about what is left of it. */
+const char *remote_abandon(const struct remote *r);
 /* Prints what failed. Returns EXIT_ERROR. */
 int remote_complain(const struct remote *r);
-/* The facts of every shard by TAMIS.INFO, which the caller frees; NULL after a message. */
+/* The facts of every shard by TAMIS.INFO FULL, which the caller frees; NULL after a message. */
 tamis_facts *remote_facts(const struct remote *r);
 
-/* Checks the rate of the set by TAMIS.INFO of every shard, which reads all cells there: 0.27 s for
- * 1 GB. Kinds that are never overfull are not checked. Prints a warning when the rate exceeds the
- * plan, and returns false as check_not_overfull does. Where the servers do not answer, a note says
- * so, and the result is true (info.c). */
+/* Checks the rate of the set by TAMIS.INFO FULL of every shard, which reads all cells there: 0.27 s
+ * for 1 GB. Kinds that are never overfull are not checked. Prints a warning when the rate exceeds
+ * the plan, and returns false as check_not_overfull does. Where the servers do not answer, a note
+ * says so, and the result is true (info.c). */
 bool remote_check_rate(const struct args *a, const struct remote *r, const char *fate);
 
 /* Lines that are sent to the shards of a set, in order (lines.c). */
@@ -75,6 +95,7 @@ int remote_info(const struct args *a);
 int remote_rotate(const struct args *a);
 int remote_top(const struct args *a);
 int remote_distinct(const struct args *a);
+int remote_migrate(const struct args *a);
 /* Makes the distinct set of -o from the lines of the words. *lines is their number. The caller
  * closes *r (add.c). */
 int remote_make_distinct(const struct args *a, struct remote *r, uint64_t *lines);

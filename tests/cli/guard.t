@@ -333,6 +333,7 @@ Examples:
     tamis guard serve evil --port 8080
 
 Commands:
+  guard fetch    download lists of bad URLs
   guard build    publish lists of bad URLs in a directory
   guard check    check whether URLs are listed
   guard explain  print the canonical form of a URL and its expressions
@@ -358,6 +359,7 @@ Examples:
     tamis guard serve evil --port 8080
 
 Commands:
+  guard fetch    download lists of bad URLs
   guard build    publish lists of bad URLs in a directory
   guard check    check whether URLs are listed
   guard explain  print the canonical form of a URL and its expressions

@@ -109,6 +109,8 @@ exit-status: what 0, 1 and 2 mean
      than twice the planned one; --overfill allows it)
      (uniq: also if new lines were dropped at more than twice the requested
      rate; the lines that it kept are printed, and its state is saved)
+     (migrate: also if a key is not copied; the summary counts those that are)
+     (guard fetch: if one list fails; the others are still updated)
 
 If the reader of the output goes away (tamis check ... | head), the command ends
 quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it by the signal,

@@ -254,7 +254,8 @@ $ tamis key
 Usage: tamis key COMMAND [OPTION...] ...
 
 A secret key protects a filter against strangers who choose what is added or
-looked up: see 'tamis help keys'.
+looked up: see 'tamis help keys'. With --sign, 'tamis key new' makes keys for
+signatures of files instead.
 
 Examples:
   Make a key, and print its id:
@@ -262,7 +263,7 @@ Examples:
 
 Commands:
   key new        make a secret key
-  key id         print the ids of secret keys
+  key id         print the ids of keys
 
 'tamis key COMMAND -h' shows a command on one screen.
 [2]

@@ -5,6 +5,7 @@ import os, re, subprocess, sys, tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
 import transcript
+from list_server import Lists, answer
 
 # What the examples speak of, beside a filter and a list of URLs.
 WORKSHOP = (
@@ -87,6 +88,13 @@ def run_example(example, directory):
     if "guard serve" in example:  # until it is stopped, at a free port
         example = example.replace("8080", "0")
         return transcript.run(f"timeout --preserve-status 2 {example}", directory)
+    if "guard fetch" in example:  # from a server that is there
+        with Lists() as lists:
+            lists.answers["/bad.txt"] = answer(200, b"evil.example\n")
+            with open(os.path.join(directory, "sources.txt"), "w") as f:
+                f.write(f"malware {lists.url('/bad.txt')}\n")
+            example = example.replace("https://lists.example/bad.txt", lists.url("/bad.txt"))
+            return transcript.run(example, directory)
     return transcript.run(example, directory)
 
 

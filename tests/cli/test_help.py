@@ -39,7 +39,7 @@ SHORT = [[*command, "--short-help" if command == ["check"] else "-h"] for comman
 PAGES += [["-h"]] + SHORT
 SECTIONS = ["Input", "Filter or sketch", "Lookups", "Output", "Threads and memory",
             "Details of the filter or sketch", "Filters of other programs",
-            "Sets at redis:// addresses", "Server", "Other"]
+            "Sets at redis:// addresses", "Keys and signatures", "Server", "Other"]
 EXAMPLES = r"\nExamples:\n(?:  \S.*[:?]\n(?:    .*\n)+)+"
 
 
