@@ -48,7 +48,8 @@ run_analyzer() {
         file=$1
         shift
         gcc -std=gnu11 -O1 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DWITH_GUARD -DWITH_LMDB \
-            -DGUARD_MHD_FILE="\"\"" -fanalyzer -Wno-analyzer-malloc-leak \
+            -DGUARD_MHD_FILE="\"\"" -DGUARD_CURL_FILE="\"\"" -fanalyzer \
+            -Wno-analyzer-malloc-leak \
             -Wno-analyzer-file-leak -Wno-analyzer-too-complex -Werror \
             "$@" -Iinclude -isystem "$PYTHON_HEADERS" -c "$file" -o /dev/null' sh <"$list" 2>&1
 }

@@ -28,6 +28,7 @@ kernels="test_golden test_kernels test_model test_hash test_ribbon_core"
 # These need libraries, or the command, which are not available for those machines, or promise
 # nothing there.
 never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names
+test_guard_proxy test_guard_signature test_guard_trust
 test_readers test_stack"
 
 whole=

@@ -1,8 +1,8 @@
-"""No key of --key-file is in a core dump of the command. While it waits for more lines, all of
-its memory that a core would contain (/proc/PID/smaps: mappings without the flag dd) is searched
-for the key, as bytes and as digits, and for what SipHash begins with. Where gdb is installed, a
-real core is searched as well."""
-import os, re, shutil, struct, subprocess, sys, tempfile, time
+"""No key of --key-file or --sign is in a core dump of the command. While it waits for more lines,
+all of its memory that a core would contain (/proc/PID/smaps: mappings without the flag dd) is
+searched for the key, as bytes and as digits, and for what SipHash begins with. Where gdb is
+installed, a real core is searched as well."""
+import base64, hashlib, os, re, shutil, struct, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
@@ -19,6 +19,19 @@ def needles(digits):
     mixed = [words[i] ^ c for c, i in zip(CONSTANTS, (0, 1, 1, 0, 1))]
     return [digits.encode(), digits.encode()[:16], digits.encode()[16:], key[:8], key[8:],
             *(struct.pack("<Q", w) for w in mixed)]
+
+
+def signing_needles(path):
+    """The seed of a key that signs, in parts and as the file has it, and what it is hashed to: the
+    secret scalar and the secret prefix of nonces."""
+    line = open(path).read().split("\n")[1]
+    seed = base64.b64decode(line)[40:72]
+    scalar = bytearray(hashlib.sha512(seed).digest()[:32])
+    scalar[0] &= 248
+    scalar[31] = scalar[31] & 127 | 64
+    prefix = hashlib.sha512(seed).digest()[32:]
+    return [line.encode()[56:72], line.encode()[76:92]] + [
+        part[at:at + 8] for part in (seed, bytes(scalar), prefix) for at in (0, 8, 16, 24)]
 
 
 def memory(pid):
@@ -67,13 +80,17 @@ def main():
     with tempfile.TemporaryDirectory() as room:
         key = os.path.join(room, "key")
         subprocess.run([TAMIS, "key", "new", "-q", key], check=True)
-        wanted = needles(open(key).read().strip())
+        of_file = needles(open(key).read().strip())
         subprocess.run([TAMIS, "build", "--key-file", "key", "-o", "f.tamis"], input=b"1\n2\n",
                        cwd=room, check=True)
+        signing = os.path.join(room, "key.sec")
+        subprocess.run([TAMIS, "key", "new", "-q", "--sign", signing], check=True)
         for command in (["check", "-c", "--key-file", "key", "f.tamis", "-"],
                         ["uniq", "-q", "--key-file", "key"],
                         ["count", "--key-file", "key", "-fo", "c.tamis"],
-                        ["build", "--items", "1M", "--key-file", "key", "-fo", "g.tamis"]):
+                        ["build", "--items", "1M", "--key-file", "key", "-fo", "g.tamis"],
+                        ["guard", "build", "-q", "--lenient", "g", "list=-", "--sign", "key.sec"]):
+            wanted = signing_needles(signing) if "--sign" in command else of_file
             p = start(room, command)
             parts = list(memory(p.pid))
             core = core_of(room, p.pid)

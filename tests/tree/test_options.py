@@ -11,8 +11,8 @@ import subprocess
 source = "".join(open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame", name),
                       encoding="utf-8").read()
                  for name in ("option_table.c", "commands.c", "own_options.c"))
-formats = re.search(r'#define FORMATS ("[a-z -]+")', source)[1]
-source = re.sub(r"\bFORMATS\b", lambda _: formats, source)
+for name, words in re.findall(r'#define (\w+) ("[a-z -]+")', source):  # FORMATS, SERVERS
+    source = re.sub(rf"\b{name}\b", lambda _, words=words: words, source)
 source = re.sub(r'"\s*"(?=[a-z |])', "", source)  # pieces of one string
 common, own = source.split("own_options[] = {")
 own, _, refused = own.partition("refused_options[] = {")

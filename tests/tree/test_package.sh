@@ -53,14 +53,21 @@ libtamis-dev_${version}_$machine.deb
 libtamis${major}_${version}_$machine.deb
 postgresql-15-tamis_${version}_$machine.deb
 python3-tamis_${version}_$machine.deb
+redis-tamis_${version}_$machine.deb
 tamis_${version}_$machine.deb" "$(cd "$room/build" && printf '%s\n' *.deb)"
 field() { dpkg-deb -f "$room/build/$1_${version}_$machine.deb" "$2"; }
-for library in libc6 zlib1g libzstd1 libbz2-1.0 liblzma5; do
+for library in libc6 zlib1g libzstd1 libbz2-1.0 liblzma5 libhogweed6; do
     case " $(field tamis Depends)," in
     *" $library"[\ ,]*) ;;
     *) fail "tamis does not depend on $library: $(field tamis Depends)" ;;
     esac
 done
+same 'libraries that are loaded at run time' 'libmicrohttpd12, libcurl4, libssl3, ca-certificates' \
+    "$(field tamis Recommends)"
+if dpkg-deb --ctrl-tarfile "$room/build/tamis_${version}_$machine.deb" | tar -t |
+    grep -Eq 'inst$|rm$'; then
+    fail 'the package of the command has scripts, so that it could start something'
+fi
 case "$(field "libtamis$major" Depends)" in
 *zlib* | *lmdb*) fail "the library needs more than libc: $(field "libtamis$major" Depends)" ;;
 *'libc6 ('*) ;;
@@ -76,13 +83,17 @@ case "$(field postgresql-15-tamis Depends)" in
 *postgresql-15*) ;;
 *) fail "the extension does not depend on its server: $(field postgresql-15-tamis Depends)" ;;
 esac
+case "$(field redis-tamis Depends)" in
+*'redis-server ('*) ;;
+*) fail "the module does not depend on its server: $(field redis-tamis Depends)" ;;
+esac
 same 'headers go with their library' "libtamis$major (= $version)" "$(field libtamis-dev Depends)"
 
 # --- What they hold -----------------------------------------------------------------------------
 root=$room/root
 mkdir -p "$root"
 for package in "$room"/build/*.deb; do try "unpack $package" dpkg-deb -x "$package" "$root"; done
-triplet=$(cd "$root/usr/lib" && ls -d -- *-*)
+triplet=$(cd "$root/usr/lib" && ls -d -- *-linux-*)
 packages=usr/lib/python3/dist-packages
 same 'the files' "$(LC_ALL=C sort <<FILES
 usr/bin/tamis
@@ -96,8 +107,10 @@ usr/lib/$triplet/libtamis.so
 usr/lib/$triplet/libtamis.so.$major
 usr/lib/$triplet/libtamis.so.$version
 usr/lib/$triplet/pkgconfig/tamis.pc
+usr/lib/$triplet/redis/modules/tamis-redis.so
 usr/lib/$triplet/tamis_sqlite.so
 usr/lib/postgresql/15/lib/tamis.so
+$(cd "$source/guard" && find systemd -type f | sed 's|^systemd|usr/lib/systemd/system|')
 $(cd "$source/python" && printf '%s\n' tamis/*.py tamis/*.pyi | sed "s|^|$packages/|")
 $packages/tamis/_tamis.abi3.so
 $packages/tamis/py.typed
@@ -109,6 +122,8 @@ usr/share/doc/libtamis-dev/copyright
 usr/share/doc/libtamis$major/copyright
 usr/share/doc/postgresql-15-tamis/copyright
 usr/share/doc/python3-tamis/copyright
+usr/share/doc/redis-tamis/copyright
+$(cd "$source/redis" && printf '%s\n' monitoring/* | sed 's|^|usr/share/doc/redis-tamis/examples/|')
 usr/share/doc/tamis/copyright
 usr/share/fish/vendor_completions.d/tamis.fish
 usr/share/man/man1/tamis.1
@@ -187,7 +202,7 @@ if [ "$(id -u)" = 0 ]; then
             "$(cd "$below" && find . -path ./var -prune -o ! -type d -print | sort)"
     grep -q '^ldconfig' "$room/called" || fail 'ldconfig is not called for the new library'
     try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev python3-tamis \
-        libsqlite3-mod-tamis postgresql-15-tamis "libtamis$major" &&
+        libsqlite3-mod-tamis postgresql-15-tamis redis-tamis "libtamis$major" &&
         same 'nothing is left' '' "$(cd "$below" && find . -path ./var -prune -o ! -type d -print)"
     same 'modules of Python are compiled, and removed again' 'py3clean -p python3-tamis
 py3compile -p python3-tamis' "$(grep ^py3 "$room/called" | sort)"

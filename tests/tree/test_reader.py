@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from reader_distinct import build, estimate
 from reader import Damaged, Image, Newer, WrongKey
 from reader_packed import unpack
+from reader_signed import Manifest, PublicKey, SecretKey, Wrong, verify_file
 
 GOLDEN = os.path.join(os.environ.get("TAMIS_SOURCE", "."), "tests", "golden")
 passed, failed = 0, 0
@@ -228,7 +229,42 @@ def check_packed(name):
     check(refused(data, None), "%s is not an image" % name)
 
 
+def wrong(call, *words):
+    try:
+        call(*words)
+        return False
+    except Wrong:
+        return True
+
+
+def check_signed():
+    """Keys, detached signatures and a manifest, made by the command and by signify."""
+    def read(name):
+        return read_golden(os.path.join("signed", name))
+    for pair in (("test.sec", "test.sec.pub"), ("next.sec", "next.sec.pub"),
+                 ("signify.sec", "signify.pub")):
+        secret, public = SecretKey(read(pair[0])), PublicKey(read(pair[1]))
+        check(secret.number == public.number, "%s and %s are a pair" % pair)
+        check(not wrong(public.verify, secret.sign(b"message"), b"message"), "%s signs" % pair[0])
+    check(wrong(SecretKey, read("locked.sec")), "a key with a passphrase is refused")
+    for key, name in (("test.sec.pub", "blocked.tamis"), ("signify.pub", "by-signify.tamis")):
+        public, data, text = read(key), read(name), read(name + ".sig")
+        check(not wrong(verify_file, public, data, text), "%s is signed" % name)
+        check(wrong(verify_file, read("next.sec.pub"), data, text), "%s: by its key alone" % name)
+        check(wrong(verify_file, public, data + b"\0", text), "%s: and nothing else" % name)
+        check(all(wrong(verify_file, public, data, text[:n]) for n in range(len(text))),
+              "%s: no part of a signature is one" % name)
+        Image(data, None)
+    manifest = Manifest(read("manifest"))
+    check(manifest.bytes() == read("manifest"), "the manifest is written as it was")
+    for key in ("test.sec.pub", "next.sec.pub"):
+        check(not wrong(manifest.verify, read(key)), "%s has signed the manifest" % key)
+    check(wrong(manifest.verify, read("signify.pub")), "the manifest is not signed by signify")
+    check(wrong(manifest.set("version", 2).verify, read("test.sec.pub")), "it cannot be changed")
+
+
 def main():
+    check_signed()
     images = read_answers("answers.txt")
     packed = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".packed"))
     check(len(packed) >= 4, "there are packed files")

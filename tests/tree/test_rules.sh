@@ -218,7 +218,7 @@ function allowed(to,    from, list, n, i) {
     from = top(from)
     return top(to) == from ||
         (from == "cli" && (top(to) == "guard" || to == "cluster/cluster.h")) ||
-        (from == "cluster" && to == "redis/words.h") ||
+        (from == "cluster" && (to == "redis/words.h" || to == "src/foreign/redis_rdb.h")) ||
         (from == "redis" && to == "src/foreign/redisbloom.h") ||
         (from == "web" && to ~ /^guard\/url\/(hash|url)\.h$/)
 }
