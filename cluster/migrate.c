@@ -393,6 +393,11 @@ static bool copy_page(void *ctx, const struct reply *names)
     return good && may_continue(m) && !m->from->failed && !m->to->failed;
 }
 
+static bool is_done(struct migration *m, const struct reply *r)
+{
+    return r != NULL && (r->type != REPLY_ERROR || fail_reply(m->to, r));
+}
+
 /* Writes a key and removes it, and replicas confirm both. */
 static bool confirm_slot(struct migration *m, unsigned slot)
 {
@@ -411,9 +416,7 @@ static bool confirm_slot(struct migration *m, unsigned slot)
     r = key_request("DEL", key, 0, 0);
     if (r != NULL) r->writes = true;
     ask_later(m->to, r, &removed);
-    bool good = await_both(m);
-    if (good && set->type == REPLY_ERROR) good = fail_reply(m->to, set);
-    if (good && removed->type == REPLY_ERROR) good = fail_reply(m->to, removed);
+    const bool good = await_both(m) && is_done(m, set) && is_done(m, removed);
     reply_free(set);
     reply_free(removed);
     return good;

@@ -29,6 +29,10 @@ run_analyzer() {
         except=
         case $1 in
         src/core/hash.c) exit 0 ;;
+        # hash.c writes the hash.
+        src/kernels/single_*.c) except=use-of-uninitialized-value ;;
+        # tamis__fail returns the status that it is given.
+        src/image/file.c) except=null-dereference ;;
         # When prepare returns OK, it has stored the noise.
         src/frequency/count.c) except=null-dereference ;;
         # check_plan has found the format, and the queried keys were hashed in the loop before.
@@ -48,8 +52,8 @@ run_analyzer() {
         file=$1
         shift
         gcc -std=gnu11 -O1 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DWITH_GUARD -DWITH_LMDB \
-            -DGUARD_MHD_FILE="\"\"" -DGUARD_CURL_FILE="\"\"" -fanalyzer \
-            -Wno-analyzer-malloc-leak \
+            -DGUARD_MHD_FILE="\"\"" -DGUARD_CURL_FILE="\"\"" -DGUARD_HOGWEED_FILE="\"\"" \
+            -fanalyzer -Wno-analyzer-malloc-leak \
             -Wno-analyzer-file-leak -Wno-analyzer-too-complex -Werror \
             "$@" -Iinclude -isystem "$PYTHON_HEADERS" -c "$file" -o /dev/null' sh <"$list" 2>&1
 }

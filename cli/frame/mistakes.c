@@ -231,6 +231,7 @@ static bool is_text(const char *path)
     uint8_t begin[128];
     const ssize_t n = read_begin(path, begin, sizeof begin);
     for (ssize_t i = 0; i < n; i++)
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): NUL is not text */
         if (begin[i] < 0x20 && memchr("\t\n\r", begin[i], 3) == NULL) return false;
     return n > 0;
 }

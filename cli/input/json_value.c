@@ -293,6 +293,7 @@ static bool has_nothing(struct scan *s, char close)
     return true;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEEPEST */
 static bool read_object(struct scan *s, unsigned open, int depth)
 {
     tamis_bytes name;
@@ -312,6 +313,7 @@ static bool read_object(struct scan *s, unsigned open, int depth)
     return s->reason == NULL;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEEPEST */
 static bool read_array(struct scan *s, unsigned open, int depth)
 {
     char room[24];
@@ -338,6 +340,7 @@ static void keep(struct scan *s, unsigned open, int depth, struct json_value v)
 }
 
 /* `open`: the paths of which this value is the beginning. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEEPEST */
 static bool read_value(struct scan *s, unsigned open, int depth)
 {
     struct json_value v = {.type = JSON_OTHER};

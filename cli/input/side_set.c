@@ -70,7 +70,7 @@ int side_set_mark(struct side_set *s, tamis_hash h, int marks)
         at->hi |= (uint64_t)marks;
         return before;
     }
-    if (s->n >= most_within(s->room)) {
+    if (at == NULL || s->n >= most_within(s->room)) {
         if (!grow_sides(s)) return -1;
         at = find_hash(s->slots, s->room, h);
     }

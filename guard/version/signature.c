@@ -305,6 +305,7 @@ bool guard_signature_from(const char *text, guard_signature *out)
     unsigned byte;
     if (strlen(text) < GUARD_KEYNUM_TEXT || text[GUARD_KEYNUM_TEXT - 1] != ' ') return false;
     for (size_t i = 0; i < GUARD_KEYNUM; i++) {
+        /* NOLINTNEXTLINE(cert-err34-c): two digits cannot overflow */
         if (sscanf(text + 2 * i, "%2x", &byte) != 1) return false;
         out->keynum[i] = (uint8_t)byte;
     }
