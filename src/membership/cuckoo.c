@@ -34,7 +34,7 @@
  * How full. For random windows of this form there is a threshold load, 0.9649: below it nearly
  * every set of keys can be placed, and above it nearly none. Near it, chains of moves grow long.
  * They are searched breadth first among up to 4096 entries, and nothing moves before the shortest
- * one is found. The first 128 entries are kept on the stack. More need 40 KB of memory for the
+ * one is found. The first 64 entries are kept on the stack. More need 72 KB of memory for the
  * duration of the call; if that is refused and no shorter chain exists, the add fails with
  * TAMIS_ENOMEM. Without that limit of 4096, the share of adds that have to examine more than so
  * many entries is, in one table of m = 4,000,000, f = 10:
@@ -75,6 +75,7 @@
  * nothing; when the plan is nearly full, an add examines 76 entries on average. The keys and their
  * order determine every bit: there is no random choice. */
 #include "../core/bitrows.h"
+#include "../core/bulk.h"
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../core/plan.h"
@@ -185,19 +186,30 @@ static struct key cuckoo_aim(const struct section *s, tamis_hash h)
     return k;
 }
 
+/* The two slots of a window. */
+struct cuckoo_pair {
+    uint64_t first, second;
+};
+
+/* short_slots: whether one load is enough; a constant where speed matters. */
+TAMIS__SPECIALIZED struct cuckoo_pair cuckoo_window(const struct section *s, uint64_t start,
+                                                    bool short_slots)
+{
+    const uint64_t mask = slot_mask(s), first = bits_from(s, start);
+    const uint64_t second = short_slots ? first >> s->cell_bits : bits_from(s, start + 1);
+    return (struct cuckoo_pair){first & mask, second & mask};
+}
+
 struct found {
     bool first,
         second; /* the slot at this place of the window has the fingerprint for the window */
 };
 
-/* short_slots: whether one load is enough; a constant where speed matters. */
-static inline struct found cuckoo_find(const struct section *s, uint64_t start, uint64_t print,
-                                       bool short_slots)
+TAMIS__SPECIALIZED struct found cuckoo_find(const struct section *s, uint64_t start, uint64_t print,
+                                            bool short_slots)
 {
-    const uint64_t mask = slot_mask(s), first = bits_from(s, start);
-    const uint64_t second = short_slots ? first >> s->cell_bits : bits_from(s, start + 1);
-    return (struct found){((first ^ print << 1) & mask) == 0,
-                          ((second ^ (print << 1 | 1)) & mask) == 0};
+    const struct cuckoo_pair pair = cuckoo_window(s, start, short_slots);
+    return (struct found){pair.first == print << 1, pair.second == (print << 1 | 1)};
 }
 
 static bool has_short_slots(const struct section *s)
@@ -224,8 +236,6 @@ static bool cuckoo_present(const struct section *s, const struct key *k)
     return cuckoo_holds(s, k, has_short_slots(s));
 }
 
-/* --- Making room ------------------------------------------------------------------------------ */
-
 /* A place for an entry: a slot, and whether it is the first or the second of the entry's window. */
 struct cuckoo_place {
     uint64_t slot_and_bit;
@@ -241,62 +251,67 @@ static uint64_t cuckoo_slot_of(struct cuckoo_place at)
     return at.slot_and_bit >> 1;
 }
 
-/* Slots whose entries would have to move, breadth first. `parent` is the index of the slot whose
- * entry would move here; the first slots, where the new key would go, are their own parents. */
-#define MOST_SLOTS 4096u
-#define FEW_SLOTS 128u
-#define NOTES (8 * MOST_SLOTS)
-#define NOBODY UINT32_MAX
-struct many_slots {
-    struct cuckoo_place at[MOST_SLOTS];
-    uint16_t parent[MOST_SLOTS];
+/* --- Making room ------------------------------------------------------------------------------ */
+
+/* Slots whose entries would have to move, breadth first. */
+#define MOST_STEPS 4096u
+#define FEW_STEPS 64u
+#define NOTES (8 * MOST_STEPS)
+/* Whether the window has a free slot, and the first of them. */
+TAMIS__SPECIALIZED bool hole_in(const struct section *s, uint64_t start, bool short_slots,
+                                struct cuckoo_place *hole)
+{
+    const struct cuckoo_pair pair = cuckoo_window(s, start, short_slots);
+    *hole = cuckoo_place_of(start, !is_free(pair.first));
+    return is_free(pair.first) | is_free(pair.second);
+}
+
+/* A step leads to a slot that holds an entry. `at` is 4 slot + 2 own + place: `place` is the one of
+ * the window through which the search reached the slot, and `own` that of the entry in it. */
+struct step {
+    uint64_t at;
+    uint64_t other; /* the first slot of the entry's other window */
+};
+
+struct many_steps {
+    struct step steps[MOST_STEPS];
+    uint16_t parent[MOST_STEPS];
 };
 
 /* Memory for long searches, allocated by the first search of a batch that needs it. */
 struct room {
     const tamis_memory *memory;
-    struct many_slots *slots;
+    struct many_steps *many;
 };
 
 struct search {
     uint32_t n, most;
-    bool refused; /* some slots were not noted because memory was refused */
-    struct room *room;
-    struct cuckoo_place *at; /* in `few` or in the room */
+    bool dropped; /* a step was not noted because there were `most` */
+    struct step *steps;
+    /* The index of the step whose entry would move here. The first steps, to the slots where the
+     * new key would go, are their own parents. */
     uint16_t *parent;
-    /* Indexed by slot mod NOTES. Exact in small tables; in larger ones a few slots appear to be
-     * noted that are not, and are left out. */
-    uint8_t noted[NOTES / 8];
-    struct {
-        struct cuckoo_place at[FEW_SLOTS];
-        uint16_t parent[FEW_SLOTS];
-    } few;
+    /* Bit i of the notes is set if there is a step to a slot with this number modulo NOTES. That is
+     * exact in small tables; in larger ones a few slots appear to be noted that are not, and are
+     * left out. Most searches are short, so the notes are not cleared: words that are not in use
+     * may have any content. */
+    uint64_t *used, *notes;
 };
 
-static void search_open(struct search *q, struct room *room)
+static uint64_t step_slot(const struct step *step)
 {
-    q->n = 0;
-    q->most = FEW_SLOTS;
-    q->refused = false;
-    q->room = room;
-    q->at = q->few.at;
-    q->parent = q->few.parent;
-    memset(q->noted, 0, sizeof q->noted);
+    return step->at >> 2;
 }
 
-/* Makes room for more slots. Returns false if there is none. A chain that is found all the same is
- * the one that would have been found with more room, since slots are examined in the same order. */
-static TAMIS__APART bool lengthen(struct search *q)
+/* The first slot of the window that the entry is in. */
+static uint64_t step_start(const struct step *step)
 {
-    if (q->most == MOST_SLOTS || q->refused) return false;
-    if (q->room->slots == NULL)
-        q->room->slots = tamis__alloc(q->room->memory, sizeof *q->room->slots);
-    q->refused = q->room->slots == NULL;
-    if (q->refused) return false;
-    q->at = memcpy(q->room->slots->at, q->few.at, sizeof q->few.at);
-    q->parent = memcpy(q->room->slots->parent, q->few.parent, sizeof q->few.parent);
-    q->most = MOST_SLOTS;
-    return true;
+    return step_slot(step) - (step->at >> 1 & 1);
+}
+
+static struct cuckoo_place step_place(const struct step *step)
+{
+    return (struct cuckoo_place){step_slot(step) << 1 | (step->at & 1)};
 }
 
 static void cuckoo_put_entry(struct section *s, struct cuckoo_place at, uint64_t print)
@@ -304,68 +319,141 @@ static void cuckoo_put_entry(struct section *s, struct cuckoo_place at, uint64_t
     cuckoo_put(s, cuckoo_slot_of(at), print << 1 | (at.slot_and_bit & 1));
 }
 
-/* Notes a slot with entry v, unless it is already noted or its entry cannot move. */
-static void note(const struct section *s, struct search *q, struct cuckoo_place at, uint64_t v,
-                 uint32_t parent)
+/* Notes a slot with entry v, unless it is already noted or its entry cannot move. Returns whether
+ * it was noted and the entry could move to a free slot. */
+TAMIS__SPECIALIZED bool note(const struct section *s, struct search *q, struct cuckoo_place at,
+                             uint64_t v, uint32_t parent, bool short_slots)
 {
-    const uint64_t slot = cuckoo_slot_of(at), start = cuckoo_start_of(slot, v), bit = slot % NOTES;
-    if (!is_window(s, start) || tamis__bit(q->noted, bit)) return;
-    if (q->n == q->most && !lengthen(q)) return;
-    q->noted[bit >> 3] = (uint8_t)(q->noted[bit >> 3] | 1u << (bit & 7));
-    prefetch_window(s, other(s, start, v >> 1));
-    q->at[q->n] = at;
+    const uint64_t slot = cuckoo_slot_of(at), start = cuckoo_start_of(slot, v);
+    const uint64_t word = slot % NOTES / 64, group = word / 64;
+    const uint64_t in_use = q->used[group] >> word % 64 & 1;
+    const uint64_t notes = q->notes[word] & (0 - in_use);
+    const uint64_t bit = UINT64_C(1) << slot % 64;
+    if ((notes & bit) != 0 || !is_window(s, start)) return false;
+    if (q->n == q->most) {
+        q->dropped = true;
+        return false;
+    }
+    q->notes[word] = notes | bit;
+    q->used[group] |= UINT64_C(1) << word % 64;
+    const uint64_t over = other(s, start, v >> 1);
+    q->steps[q->n] = (struct step){slot << 2 | (v & 1) << 1 | (at.slot_and_bit & 1), over};
     q->parent[q->n] = (uint16_t)parent;
     q->n++;
+    const bool beside = is_free(cuckoo_get(s, slot + 1 - 2 * (v & 1)));
+    const struct cuckoo_pair pair = cuckoo_window(s, over, short_slots);
+    return beside | is_free(pair.first) | is_free(pair.second);
 }
 
-/* Returns whether the window has a free slot, in *hole. If not, notes both slots. */
-static bool cuckoo_look(const struct section *s, struct search *q, uint64_t start, uint32_t parent,
-                        struct cuckoo_place *hole)
+/* Notes where the entry of step i could go. All these slots are full, and its own slot is noted. If
+ * it is in the window through which the search reached it, so is the other slot of that one. */
+TAMIS__SPECIALIZED bool note_next(const struct section *s, struct search *q, uint32_t i,
+                                  bool short_slots)
 {
-    for (uint64_t bit = 0; bit < 2; bit++) {
-        const struct cuckoo_place at = cuckoo_place_of(start, bit);
-        const uint64_t v = cuckoo_get(s, start + bit);
-        *hole = at;
-        if (is_free(v)) return true;
-        if (q != NULL) note(s, q, at, v, parent != NOBODY ? parent : q->n);
+    const struct step step = q->steps[i];
+    const uint64_t start = step_start(&step), beside = ~step.at >> 1 & 1;
+    const struct cuckoo_pair pair = cuckoo_window(s, step.other, short_slots);
+    if ((step.at & 1) == beside &&
+        note(s, q, cuckoo_place_of(start, beside), cuckoo_get(s, start + beside), i, short_slots))
+        return true;
+    return note(s, q, cuckoo_place_of(step.other, 0), pair.first, i, short_slots) ||
+           note(s, q, cuckoo_place_of(step.other, 1), pair.second, i, short_slots);
+}
+
+/* Returns memory for long searches, or NULL. */
+static TAMIS__APART struct many_steps *more_steps(struct room *room)
+{
+    if (room->many == NULL) room->many = tamis__alloc_unset(room->memory, sizeof *room->many);
+    return room->many;
+}
+
+/* Finds the step from which the nearest free slot is reached, and notes it last. Returns false if
+ * there is none.
+ *
+ * The steps are taken in the order in which they were noted, so the first that was noted and ends
+ * at a free slot is the one to find. It is found before its turn comes: a step is examined when it
+ * is noted, and not only once all steps before it have noted where they lead, which are three times
+ * as many. */
+TAMIS__SPECIALIZED bool search(const struct section *s, struct search *q, const struct key *k,
+                               struct room *room, bool short_slots)
+{
+    for (unsigned j = 0; j < 2 * WINDOWS; j++) {
+        const struct cuckoo_place at = cuckoo_place_of(k->start[j / 2], j % 2);
+        if (note(s, q, at, cuckoo_get(s, cuckoo_slot_of(at)), q->n, short_slots)) return true;
+    }
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (q->n + 3 > q->most && q->most == FEW_STEPS) {
+            struct many_steps *many = more_steps(room);
+            if (many != NULL) {
+                q->steps = memcpy(many->steps, q->steps, FEW_STEPS * sizeof *q->steps);
+                q->parent = memcpy(many->parent, q->parent, FEW_STEPS * sizeof *q->parent);
+                q->most = MOST_STEPS;
+            }
+        }
+        if (note_next(s, q, i, short_slots)) return true;
     }
     return false;
 }
 
 /* Finds the shortest chain of entries that make room for each other, and moves them, the far end
- * first. Nothing moves before the chain is found. */
-static tamis_status cuckoo_make_room(struct section *s, const struct key *k, struct room *room,
-                                     struct cuckoo_place *hole)
+ * first. Nothing moves before the chain is found. If memory is refused, a chain that is found all
+ * the same is the one that would have been found otherwise, since slots are examined in the same
+ * order. */
+TAMIS__SPECIALIZED tamis_status cuckoo_make_room(struct section *to, const struct key *k,
+                                                 struct room *room, bool short_slots)
 {
-    struct search q;
-    uint32_t i = 0;
-    search_open(&q, room);
-    for (unsigned j = 0; j < WINDOWS; j++) cuckoo_look(s, &q, k->start[j], NOBODY, hole);
-    for (; i < q.n; i++) {
-        const uint64_t slot = cuckoo_slot_of(q.at[i]), v = cuckoo_get(s, slot),
-                       start = cuckoo_start_of(slot, v);
-        if (cuckoo_look(s, &q, start, i, hole) ||
-            cuckoo_look(s, &q, other(s, start, v >> 1), i, hole))
-            break;
-    }
-    if (i == q.n) return q.refused ? TAMIS_ENOMEM : TAMIS_EFULL;
+    const struct section s = *to; /* a copy, because writes to the notes might alias the section */
+    struct step few[FEW_STEPS];
+    uint16_t parents[FEW_STEPS];
+    uint64_t used[NOTES / 64 / 64] = {0}, notes[NOTES / 64];
+    struct search q = {
+        .most = FEW_STEPS, .steps = few, .parent = parents, .used = used, .notes = notes};
+    if (!search(&s, &q, k, room, short_slots))
+        return q.dropped && q.most == FEW_STEPS ? TAMIS_ENOMEM : TAMIS_EFULL;
+    uint32_t i = q.n - 1;
+    struct cuckoo_place hole;
+    if (!hole_in(&s, step_start(&q.steps[i]), short_slots, &hole))
+        hole_in(&s, q.steps[i].other, short_slots, &hole);
     for (;;) {
-        cuckoo_put_entry(s, *hole, cuckoo_get(s, cuckoo_slot_of(q.at[i])) >> 1);
-        *hole = q.at[i];
-        if (q.parent[i] == i) return TAMIS_OK;
+        cuckoo_put_entry(to, hole, cuckoo_get(&s, step_slot(&q.steps[i])) >> 1);
+        hole = step_place(&q.steps[i]);
+        if (q.parent[i] == i) break;
         i = q.parent[i];
     }
+    cuckoo_put_entry(to, hole, k->print);
+    return TAMIS_OK;
+}
+
+static TAMIS__APART tamis_status make_room_short(struct section *s, const struct key *k,
+                                                 struct room *room)
+{
+    return cuckoo_make_room(s, k, room, true);
+}
+
+static TAMIS__APART tamis_status make_room_long(struct section *s, const struct key *k,
+                                                struct room *room)
+{
+    return cuckoo_make_room(s, k, room, false);
+}
+
+/* Stores the entry of a key in the first free slot of its windows. False: there is none. Nobody can
+ * predict which slots are free, so there is only one branch. */
+TAMIS__SPECIALIZED bool store_at_once(struct section *s, const struct key *k, bool short_slots)
+{
+    const struct cuckoo_pair a = cuckoo_window(s, k->start[0], short_slots);
+    const struct cuckoo_pair b = cuckoo_window(s, k->start[1], short_slots);
+    const bool in_a = is_free(a.first) | is_free(a.second);
+    if (!(in_a | is_free(b.first) | is_free(b.second))) return false;
+    const uint64_t first = in_a ? a.first : b.first, start = in_a ? k->start[0] : k->start[1];
+    cuckoo_put_entry(s, cuckoo_place_of(start, !is_free(first)), k->print);
+    return true;
 }
 
 static tamis_status store(struct section *s, const struct key *k, struct room *room)
 {
-    struct cuckoo_place at;
-    tamis_status status = TAMIS_OK;
-    if (!cuckoo_look(s, NULL, k->start[0], NOBODY, &at) &&
-        !cuckoo_look(s, NULL, k->start[1], NOBODY, &at))
-        status = cuckoo_make_room(s, k, room, &at);
-    if (status == TAMIS_OK) cuckoo_put_entry(s, at, k->print);
-    return status;
+    const bool short_slots = has_short_slots(s);
+    if (store_at_once(s, k, short_slots)) return TAMIS_OK;
+    return short_slots ? make_room_short(s, k, room) : make_room_long(s, k, room);
 }
 
 /* --- Planning --------------------------------------------------------------------------------- */
@@ -542,7 +630,7 @@ static tamis_status cuckoo_add(struct body *b, const struct batch *keys, uint8_t
         status = store(s, &k, &room);
         if (known && status == TAMIS_OK) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
-    tamis__free(room.memory, room.slots);
+    tamis__free(room.memory, room.many);
     return status;
 }
 
@@ -568,11 +656,31 @@ TAMIS__SPECIALIZED bool cuckoo_has(const struct section *s, tamis_hash h)
     return cuckoo_holds(s, &k, true);
 }
 
+static TAMIS__APART tamis_status single_cuckoo_squeeze(tamis *t, tamis_hash h, bool *seen)
+{
+    return tamis__add_key(t, NULL, h, seen);
+}
+
+/* Most keys find a free slot. */
+TAMIS__SPECIALIZED tamis_status single_cuckoo_put(tamis *t, tamis_hash h, bool *seen)
+{
+    struct section *s = t->body.sections;
+    const struct key k = cuckoo_aim(s, h);
+    const bool known = seen != NULL && cuckoo_holds(s, &k, true);
+    if (!store_at_once(s, &k, true)) return single_cuckoo_squeeze(t, h, seen);
+    if (seen != NULL) *seen = known;
+    return tamis__count_one(t, false, NULL);
+}
+
 TAMIS__ASK_SINGLE(cuckoo, , cuckoo_has)
+TAMIS__ADD_SINGLE_BY(cuckoo, , single_cuckoo_put)
 
 static const struct single *cuckoo_single(const struct body *b)
 {
-    static const struct single one = {.ask = single_cuckoo_ask, .ask_hash = single_cuckoo_ask_hash};
+    static const struct single one = {.ask = single_cuckoo_ask,
+                                      .add = single_cuckoo_add,
+                                      .ask_hash = single_cuckoo_ask_hash,
+                                      .add_hash = single_cuckoo_add_hash};
     return has_short_slots(b->sections) ? &one : NULL;
 }
 
