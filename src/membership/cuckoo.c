@@ -74,6 +74,7 @@
  * Costs. A query reads two windows, which is two cache lines. An add to an empty table moves
  * nothing; when the plan is nearly full, an add examines 76 entries on average. The keys and their
  * order determine every bit: there is no random choice. */
+#include "cuckoo.h"
 #include "../core/bitrows.h"
 #include "../core/bulk.h"
 #include "../core/error.h"
@@ -88,39 +89,9 @@
  * is used for. */
 #define MIN_PRINT 6u
 #define MAX_PRINT 32u
-#define WINDOWS 2u /* windows of a key */
 #define MIN_SLOTS 4u
-/* A window of two slots of up to this many bits fits in eight bytes, wherever in a byte it
- * begins. */
-#define ONE_LOAD_BITS 28u
 
-/* --- Slots ------------------------------------------------------------------------------------ */
-
-static uint64_t slot_mask(const struct section *s)
-{
-    return (UINT64_C(1) << s->cell_bits) - 1;
-}
-
-/* Returns at least 57 bits from slot i on. The spare word after the slots keeps the load inside the
- * section. */
-static uint64_t bits_from(const struct section *s, uint64_t i)
-{
-    const uint64_t at = tamis__opaque(i * s->cell_bits);
-    return tamis__get64(s->cells + (at >> 3)) >> (at & 7);
-}
-
-static uint64_t cuckoo_get(const struct section *s, uint64_t i)
-{
-    return bits_from(s, i) & slot_mask(s);
-}
-
-static void cuckoo_put(struct section *s, uint64_t i, uint64_t v)
-{
-    const uint64_t at = i * s->cell_bits;
-    uint8_t *p = s->cells + (at >> 3);
-    const uint64_t others = tamis__get64(p) & ~(slot_mask(s) << (at & 7));
-    tamis__put64(p, others | v << (at & 7));
-}
+/* --- Finding entries -------------------------------------------------------------------------- */
 
 /* One load in nine spans two cache lines. */
 TAMIS__PREFETCHES prefetch_window(const struct section *s, uint64_t start)
@@ -128,76 +99,6 @@ TAMIS__PREFETCHES prefetch_window(const struct section *s, uint64_t start)
     const uint8_t *p = s->cells + (start * s->cell_bits >> 3);
     TAMIS__PREFETCH(p);
     TAMIS__PREFETCH(p + 7);
-}
-
-static bool is_free(uint64_t slot)
-{
-    return slot >> 1 == 0;
-}
-
-/* --- Keys ------------------------------------------------------------------------------------- */
-
-struct key {
-    uint64_t print;
-    uint64_t start[WINDOWS]; /* first slots of its windows, one in each half */
-};
-
-static uint64_t windows_in_half(uint64_t m)
-{
-    return m / 2 - 1;
-}
-
-/* Whether a window begins here. None begins at the last slot of a half, which has no second one. */
-static bool is_window(const struct section *s, uint64_t start)
-{
-    return start < s->m - 1 && start != s->m / 2 - 1;
-}
-
-/* The window that the entry of slot i claims to be in. In a hostile image there may be no such
- * window. */
-static uint64_t cuckoo_start_of(uint64_t i, uint64_t slot)
-{
-    return i - (slot & 1);
-}
-
-/* The number of the window in the other half. The fingerprint determines the sum of both numbers,
- * so one function leads there and back. */
-static uint64_t partner(uint64_t windows, uint64_t number, uint64_t print)
-{
-    uint64_t x = print * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    const uint64_t sum = tamis__mulhi(x, windows);
-    return sum - number + (sum < number ? windows : 0);
-}
-
-static uint64_t other(const struct section *s, uint64_t start, uint64_t print)
-{
-    const uint64_t half = s->m / 2, windows = windows_in_half(s->m);
-    return start < half ? half + partner(windows, start, print)
-                        : partner(windows, start - half, print);
-}
-
-static struct key cuckoo_aim(const struct section *s, tamis_hash h)
-{
-    struct key k;
-    k.print = 1 + tamis__mulhi(h.lo, slot_mask(s) >> 1);
-    k.start[0] = tamis__mulhi(h.hi, windows_in_half(s->m));
-    k.start[1] = s->m / 2 + partner(windows_in_half(s->m), k.start[0], k.print);
-    return k;
-}
-
-/* The two slots of a window. */
-struct cuckoo_pair {
-    uint64_t first, second;
-};
-
-/* short_slots: whether one load is enough; a constant where speed matters. */
-TAMIS__SPECIALIZED struct cuckoo_pair cuckoo_window(const struct section *s, uint64_t start,
-                                                    bool short_slots)
-{
-    const uint64_t mask = slot_mask(s), first = bits_from(s, start);
-    const uint64_t second = short_slots ? first >> s->cell_bits : bits_from(s, start + 1);
-    return (struct cuckoo_pair){first & mask, second & mask};
 }
 
 struct found {
@@ -212,248 +113,44 @@ TAMIS__SPECIALIZED struct found cuckoo_find(const struct section *s, uint64_t st
     return (struct found){pair.first == print << 1, pair.second == (print << 1 | 1)};
 }
 
-static bool has_short_slots(const struct section *s)
-{
-    return s->cell_bits <= ONE_LOAD_BITS;
-}
-
 /* Bit p is set when the slot at place p of the window holds this fingerprint for this window. */
 static unsigned matches(const struct section *s, uint64_t start, uint64_t print)
 {
-    const struct found f = cuckoo_find(s, start, print, has_short_slots(s));
+    const struct found f = cuckoo_find(s, start, print, cuckoo_short_slots(s));
     return (unsigned)f.first | (unsigned)f.second << 1;
 }
 
-TAMIS__SPECIALIZED bool cuckoo_holds(const struct section *s, const struct key *k, bool short_slots)
+TAMIS__SPECIALIZED bool cuckoo_holds(const struct section *s, const struct cuckoo_key *k,
+                                     bool short_slots)
 {
     const struct found a = cuckoo_find(s, k->start[0], k->print, short_slots);
     const struct found b = cuckoo_find(s, k->start[1], k->print, short_slots);
     return a.first | a.second | b.first | b.second;
 }
 
-static bool cuckoo_present(const struct section *s, const struct key *k)
+static bool cuckoo_present(const struct section *s, const struct cuckoo_key *k)
 {
-    return cuckoo_holds(s, k, has_short_slots(s));
-}
-
-/* A place for an entry: a slot, and whether it is the first or the second of the entry's window. */
-struct cuckoo_place {
-    uint64_t slot_and_bit;
-};
-
-static struct cuckoo_place cuckoo_place_of(uint64_t start, uint64_t bit)
-{
-    return (struct cuckoo_place){(start + bit) << 1 | bit};
-}
-
-static uint64_t cuckoo_slot_of(struct cuckoo_place at)
-{
-    return at.slot_and_bit >> 1;
-}
-
-/* --- Making room ------------------------------------------------------------------------------ */
-
-/* Slots whose entries would have to move, breadth first. */
-#define MOST_STEPS 4096u
-#define FEW_STEPS 64u
-#define NOTES (8 * MOST_STEPS)
-/* Whether the window has a free slot, and the first of them. */
-TAMIS__SPECIALIZED bool hole_in(const struct section *s, uint64_t start, bool short_slots,
-                                struct cuckoo_place *hole)
-{
-    const struct cuckoo_pair pair = cuckoo_window(s, start, short_slots);
-    *hole = cuckoo_place_of(start, !is_free(pair.first));
-    return is_free(pair.first) | is_free(pair.second);
-}
-
-/* A step leads to a slot that holds an entry. `at` is 4 slot + 2 own + place: `place` is the one of
- * the window through which the search reached the slot, and `own` that of the entry in it. */
-struct step {
-    uint64_t at;
-    uint64_t other; /* the first slot of the entry's other window */
-};
-
-struct many_steps {
-    struct step steps[MOST_STEPS];
-    uint16_t parent[MOST_STEPS];
-};
-
-/* Memory for long searches, allocated by the first search of a batch that needs it. */
-struct room {
-    const tamis_memory *memory;
-    struct many_steps *many;
-};
-
-struct search {
-    uint32_t n, most;
-    bool dropped; /* a step was not noted because there were `most` */
-    struct step *steps;
-    /* The index of the step whose entry would move here. The first steps, to the slots where the
-     * new key would go, are their own parents. */
-    uint16_t *parent;
-    /* Bit i of the notes is set if there is a step to a slot with this number modulo NOTES. That is
-     * exact in small tables; in larger ones a few slots appear to be noted that are not, and are
-     * left out. Most searches are short, so the notes are not cleared: words that are not in use
-     * may have any content. */
-    uint64_t *used, *notes;
-};
-
-static uint64_t step_slot(const struct step *step)
-{
-    return step->at >> 2;
-}
-
-/* The first slot of the window that the entry is in. */
-static uint64_t step_start(const struct step *step)
-{
-    return step_slot(step) - (step->at >> 1 & 1);
-}
-
-static struct cuckoo_place step_place(const struct step *step)
-{
-    return (struct cuckoo_place){step_slot(step) << 1 | (step->at & 1)};
-}
-
-static void cuckoo_put_entry(struct section *s, struct cuckoo_place at, uint64_t print)
-{
-    cuckoo_put(s, cuckoo_slot_of(at), print << 1 | (at.slot_and_bit & 1));
-}
-
-/* Notes a slot with entry v, unless it is already noted or its entry cannot move. Returns whether
- * it was noted and the entry could move to a free slot. */
-TAMIS__SPECIALIZED bool note(const struct section *s, struct search *q, struct cuckoo_place at,
-                             uint64_t v, uint32_t parent, bool short_slots)
-{
-    const uint64_t slot = cuckoo_slot_of(at), start = cuckoo_start_of(slot, v);
-    const uint64_t word = slot % NOTES / 64, group = word / 64;
-    const uint64_t in_use = q->used[group] >> word % 64 & 1;
-    const uint64_t notes = q->notes[word] & (0 - in_use);
-    const uint64_t bit = UINT64_C(1) << slot % 64;
-    if ((notes & bit) != 0 || !is_window(s, start)) return false;
-    if (q->n == q->most) {
-        q->dropped = true;
-        return false;
-    }
-    q->notes[word] = notes | bit;
-    q->used[group] |= UINT64_C(1) << word % 64;
-    const uint64_t over = other(s, start, v >> 1);
-    q->steps[q->n] = (struct step){slot << 2 | (v & 1) << 1 | (at.slot_and_bit & 1), over};
-    q->parent[q->n] = (uint16_t)parent;
-    q->n++;
-    const bool beside = is_free(cuckoo_get(s, slot + 1 - 2 * (v & 1)));
-    const struct cuckoo_pair pair = cuckoo_window(s, over, short_slots);
-    return beside | is_free(pair.first) | is_free(pair.second);
-}
-
-/* Notes where the entry of step i could go. All these slots are full, and its own slot is noted. If
- * it is in the window through which the search reached it, so is the other slot of that one. */
-TAMIS__SPECIALIZED bool note_next(const struct section *s, struct search *q, uint32_t i,
-                                  bool short_slots)
-{
-    const struct step step = q->steps[i];
-    const uint64_t start = step_start(&step), beside = ~step.at >> 1 & 1;
-    const struct cuckoo_pair pair = cuckoo_window(s, step.other, short_slots);
-    if ((step.at & 1) == beside &&
-        note(s, q, cuckoo_place_of(start, beside), cuckoo_get(s, start + beside), i, short_slots))
-        return true;
-    return note(s, q, cuckoo_place_of(step.other, 0), pair.first, i, short_slots) ||
-           note(s, q, cuckoo_place_of(step.other, 1), pair.second, i, short_slots);
-}
-
-/* Returns memory for long searches, or NULL. */
-static TAMIS__APART struct many_steps *more_steps(struct room *room)
-{
-    if (room->many == NULL) room->many = tamis__alloc_unset(room->memory, sizeof *room->many);
-    return room->many;
-}
-
-/* Finds the step from which the nearest free slot is reached, and notes it last. Returns false if
- * there is none.
- *
- * The steps are taken in the order in which they were noted, so the first that was noted and ends
- * at a free slot is the one to find. It is found before its turn comes: a step is examined when it
- * is noted, and not only once all steps before it have noted where they lead, which are three times
- * as many. */
-TAMIS__SPECIALIZED bool search(const struct section *s, struct search *q, const struct key *k,
-                               struct room *room, bool short_slots)
-{
-    for (unsigned j = 0; j < 2 * WINDOWS; j++) {
-        const struct cuckoo_place at = cuckoo_place_of(k->start[j / 2], j % 2);
-        if (note(s, q, at, cuckoo_get(s, cuckoo_slot_of(at)), q->n, short_slots)) return true;
-    }
-    for (uint32_t i = 0; i < q->n; i++) {
-        if (q->n + 3 > q->most && q->most == FEW_STEPS) {
-            struct many_steps *many = more_steps(room);
-            if (many != NULL) {
-                q->steps = memcpy(many->steps, q->steps, FEW_STEPS * sizeof *q->steps);
-                q->parent = memcpy(many->parent, q->parent, FEW_STEPS * sizeof *q->parent);
-                q->most = MOST_STEPS;
-            }
-        }
-        if (note_next(s, q, i, short_slots)) return true;
-    }
-    return false;
-}
-
-/* Finds the shortest chain of entries that make room for each other, and moves them, the far end
- * first. Nothing moves before the chain is found. If memory is refused, a chain that is found all
- * the same is the one that would have been found otherwise, since slots are examined in the same
- * order. */
-TAMIS__SPECIALIZED tamis_status cuckoo_make_room(struct section *to, const struct key *k,
-                                                 struct room *room, bool short_slots)
-{
-    const struct section s = *to; /* a copy, because writes to the notes might alias the section */
-    struct step few[FEW_STEPS];
-    uint16_t parents[FEW_STEPS];
-    uint64_t used[NOTES / 64 / 64] = {0}, notes[NOTES / 64];
-    struct search q = {
-        .most = FEW_STEPS, .steps = few, .parent = parents, .used = used, .notes = notes};
-    if (!search(&s, &q, k, room, short_slots))
-        return q.dropped && q.most == FEW_STEPS ? TAMIS_ENOMEM : TAMIS_EFULL;
-    uint32_t i = q.n - 1;
-    struct cuckoo_place hole;
-    if (!hole_in(&s, step_start(&q.steps[i]), short_slots, &hole))
-        hole_in(&s, q.steps[i].other, short_slots, &hole);
-    for (;;) {
-        cuckoo_put_entry(to, hole, cuckoo_get(&s, step_slot(&q.steps[i])) >> 1);
-        hole = step_place(&q.steps[i]);
-        if (q.parent[i] == i) break;
-        i = q.parent[i];
-    }
-    cuckoo_put_entry(to, hole, k->print);
-    return TAMIS_OK;
-}
-
-static TAMIS__APART tamis_status make_room_short(struct section *s, const struct key *k,
-                                                 struct room *room)
-{
-    return cuckoo_make_room(s, k, room, true);
-}
-
-static TAMIS__APART tamis_status make_room_long(struct section *s, const struct key *k,
-                                                struct room *room)
-{
-    return cuckoo_make_room(s, k, room, false);
+    return cuckoo_holds(s, k, cuckoo_short_slots(s));
 }
 
 /* Stores the entry of a key in the first free slot of its windows. False: there is none. Nobody can
  * predict which slots are free, so there is only one branch. */
-TAMIS__SPECIALIZED bool store_at_once(struct section *s, const struct key *k, bool short_slots)
+TAMIS__SPECIALIZED bool store_at_once(struct section *s, const struct cuckoo_key *k,
+                                      bool short_slots)
 {
     const struct cuckoo_pair a = cuckoo_window(s, k->start[0], short_slots);
     const struct cuckoo_pair b = cuckoo_window(s, k->start[1], short_slots);
-    const bool in_a = is_free(a.first) | is_free(a.second);
-    if (!(in_a | is_free(b.first) | is_free(b.second))) return false;
+    const bool in_a = cuckoo_is_free(a.first) | cuckoo_is_free(a.second);
+    if (!(in_a | cuckoo_is_free(b.first) | cuckoo_is_free(b.second))) return false;
     const uint64_t first = in_a ? a.first : b.first, start = in_a ? k->start[0] : k->start[1];
-    cuckoo_put_entry(s, cuckoo_place_of(start, !is_free(first)), k->print);
+    cuckoo_put_entry(s, cuckoo_place_of(start, !cuckoo_is_free(first)), k->print);
     return true;
 }
 
-static tamis_status store(struct section *s, const struct key *k, struct room *room)
+static tamis_status store(struct section *s, const struct cuckoo_key *k, struct cuckoo_room *room)
 {
-    const bool short_slots = has_short_slots(s);
-    if (store_at_once(s, k, short_slots)) return TAMIS_OK;
-    return short_slots ? make_room_short(s, k, room) : make_room_long(s, k, room);
+    return store_at_once(s, k, cuckoo_short_slots(s)) ? TAMIS_OK
+                                                      : tamis__cuckoo_make_room(s, k, room);
 }
 
 /* --- Planning --------------------------------------------------------------------------------- */
@@ -538,7 +235,7 @@ static tamis_status cuckoo_solve(tamis_plan *plan, tamis_promise *promise, tamis
                              .cells = cuckoo_cells};
     tamis_plan p = *plan;
     tamis_status status = TAMIS_OK;
-    if (plan->k != 0 && plan->k != WINDOWS)
+    if (plan->k != 0 && plan->k != TAMIS__CUCKOO_WINDOWS)
         return tamis__fail(why, TAMIS_EINVAL, "a key has 2 windows in a cuckoo filter, not k = %u",
                            plan->k);
     if (plan->m > TAMIS__MAX_CELLS / (MIN_PRINT + 1)) /* the solver checks the rest */
@@ -562,7 +259,7 @@ static tamis_status cuckoo_solve(tamis_plan *plan, tamis_promise *promise, tamis
     if (status != TAMIS_OK) return status;
     promise->overflow = cuckoo_overflow((double)p.m, p.k, (double)p.items);
     promise->fpr_asymptotic = 2 * (double)p.items / (double)p.m / (ldexp(1, (int)p.k) - 1);
-    p.k = WINDOWS;
+    p.k = TAMIS__CUCKOO_WINDOWS;
     *plan = p;
     return TAMIS_OK;
 }
@@ -576,7 +273,7 @@ static uint32_t cuckoo_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 1;
     const uint32_t cell_bits = print_bits_for(plan->m, plan->bytes) + 1;
-    *out = tamis__bit_section(TAMIS_CUCKOO, WINDOWS, plan->m, 0);
+    *out = tamis__bit_section(TAMIS_CUCKOO, TAMIS__CUCKOO_WINDOWS, plan->m, 0);
     out->cell_bits = (uint16_t)cell_bits;
     out->length = section_bytes(plan->m, cell_bits);
     return 1;
@@ -589,7 +286,7 @@ static const char *cuckoo_wrong_shape(const struct body *b)
     if (s->kind != TAMIS_CUCKOO) return "the section is not of this kind";
     if (s->cell_bits < MIN_PRINT + 1 || s->cell_bits > MAX_PRINT + 1)
         return "the slots have a wrong size";
-    if (s->k != WINDOWS) return "k is not 2";
+    if (s->k != TAMIS__CUCKOO_WINDOWS) return "k is not 2";
     if (s->m < MIN_SLOTS || s->m % 2 != 0 || s->m > TAMIS__MAX_CELLS / s->cell_bits)
         return "the number of slots is odd or out of range";
     if (s->length != section_bytes(s->m, s->cell_bits))
@@ -606,8 +303,8 @@ static const char *cuckoo_wrong_cells(const struct body *b)
 
 TAMIS__PREFETCHES prefetch_key(const struct section *s, tamis_hash h)
 {
-    const struct key k = cuckoo_aim(s, h);
-    for (unsigned j = 0; j < WINDOWS; j++) prefetch_window(s, k.start[j]);
+    const struct cuckoo_key k = cuckoo_aim(s, h);
+    for (unsigned j = 0; j < TAMIS__CUCKOO_WINDOWS; j++) prefetch_window(s, k.start[j]);
 }
 
 static void cuckoo_prefetch(const struct body *b, const struct batch *keys)
@@ -619,12 +316,12 @@ static tamis_status cuckoo_add(struct body *b, const struct batch *keys, uint8_t
                                size_t *done)
 {
     struct section *s = b->sections;
-    struct room room = {.memory = b->memory};
+    struct cuckoo_room room = {.memory = b->memory};
     tamis_status status = TAMIS_OK;
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n && status == TAMIS_OK; i++) {
         if (TAMIS__AHEAD(keys->ahead)) prefetch_key(s, keys->ahead[i]);
-        const struct key k = cuckoo_aim(s, keys->hashes[i]);
+        const struct cuckoo_key k = cuckoo_aim(s, keys->hashes[i]);
         const bool known = seen != NULL && cuckoo_present(s, &k);
         *done = i;
         status = store(s, &k, &room);
@@ -643,7 +340,7 @@ static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t
         unsigned answers = 0;
         for (size_t j = 0; j < n; j++) {
             if (TAMIS__AHEAD(keys->ahead)) prefetch_key(&s, keys->ahead[i + j]);
-            const struct key k = cuckoo_aim(&s, keys->hashes[i + j]);
+            const struct cuckoo_key k = cuckoo_aim(&s, keys->hashes[i + j]);
             answers |= (unsigned)cuckoo_present(&s, &k) << j;
         }
         bits[i / 8] = (uint8_t)answers;
@@ -652,7 +349,7 @@ static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t
 
 TAMIS__SPECIALIZED bool cuckoo_has(const struct section *s, tamis_hash h)
 {
-    const struct key k = cuckoo_aim(s, h);
+    const struct cuckoo_key k = cuckoo_aim(s, h);
     return cuckoo_holds(s, &k, true);
 }
 
@@ -665,7 +362,7 @@ static TAMIS__APART tamis_status single_cuckoo_squeeze(tamis *t, tamis_hash h, b
 TAMIS__SPECIALIZED tamis_status single_cuckoo_put(tamis *t, tamis_hash h, bool *seen)
 {
     struct section *s = t->body.sections;
-    const struct key k = cuckoo_aim(s, h);
+    const struct cuckoo_key k = cuckoo_aim(s, h);
     const bool known = seen != NULL && cuckoo_holds(s, &k, true);
     if (!store_at_once(s, &k, true)) return single_cuckoo_squeeze(t, h, seen);
     if (seen != NULL) *seen = known;
@@ -681,14 +378,14 @@ static const struct single *cuckoo_single(const struct body *b)
                                       .add = single_cuckoo_add,
                                       .ask_hash = single_cuckoo_ask_hash,
                                       .add_hash = single_cuckoo_add_hash};
-    return has_short_slots(b->sections) ? &one : NULL;
+    return cuckoo_short_slots(b->sections) ? &one : NULL;
 }
 
 static tamis_status take_out(struct body *b, tamis_hash h)
 {
     struct section *s = b->sections;
-    const struct key k = cuckoo_aim(s, h);
-    for (unsigned j = 0; j < WINDOWS; j++) {
+    const struct cuckoo_key k = cuckoo_aim(s, h);
+    for (unsigned j = 0; j < TAMIS__CUCKOO_WINDOWS; j++) {
         const unsigned found = matches(s, k.start[j], k.print);
         if (found == 0) continue;
         cuckoo_put(s, k.start[j] + !(found & 1), 0);
@@ -702,7 +399,7 @@ static void cuckoo_count(const struct body *b, const struct batch *keys, int64_t
     const struct section *s = b->sections;
     for (size_t i = 0; i < keys->n; i++) {
         if (TAMIS__AHEAD(keys->ahead)) prefetch_key(s, keys->ahead[i]);
-        const struct key k = cuckoo_aim(s, keys->hashes[i]);
+        const struct cuckoo_key k = cuckoo_aim(s, keys->hashes[i]);
         const unsigned first = matches(s, k.start[0], k.print);
         out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2);
     }
@@ -712,9 +409,9 @@ static void cuckoo_count(const struct body *b, const struct batch *keys, int64_t
 static bool is_first(const struct section *s, uint64_t i, uint64_t v)
 {
     const uint64_t start = cuckoo_start_of(i, v), print = v >> 1;
-    if (!is_window(s, start)) return false; /* no key finds it */
+    if (!cuckoo_is_window(s, start)) return false; /* no key finds it */
     if (i != start && (matches(s, start, print) & 1) != 0) return false;
-    return i < s->m / 2 || matches(s, other(s, start, print), print) == 0;
+    return i < s->m / 2 || matches(s, cuckoo_other(s, start, print), print) == 0;
 }
 
 static void cuckoo_gauge(const struct body *b, const struct body *with, double z, struct gauge *out)
@@ -725,7 +422,7 @@ static void cuckoo_gauge(const struct body *b, const struct body *with, double z
     (void)z;
     for (uint64_t i = 0; i < s->m; i++) {
         const uint64_t v = cuckoo_get(s, i);
-        if (is_free(v)) continue;
+        if (cuckoo_is_free(v)) continue;
         out->hit++;
         known += is_first(s, i, v);
     }
@@ -737,9 +434,10 @@ static void cuckoo_gauge(const struct body *b, const struct body *with, double z
 
 static size_t cuckoo_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
 {
-    const struct key k = cuckoo_aim(b->sections, h);
-    for (size_t j = 0; j < 2 * WINDOWS && j < max; j++) out[j] = k.start[j / 2] + j % 2;
-    return 2 * WINDOWS;
+    const struct cuckoo_key k = cuckoo_aim(b->sections, h);
+    for (size_t j = 0; j < 2 * TAMIS__CUCKOO_WINDOWS && j < max; j++)
+        out[j] = k.start[j / 2] + j % 2;
+    return 2 * TAMIS__CUCKOO_WINDOWS;
 }
 
 const struct kind tamis__cuckoo = {
