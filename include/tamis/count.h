@@ -29,7 +29,7 @@
  *   window        as inner kind   no                 counts in the last generations: see below
  *
  * tamis_count also works on counting filters, up to the maximum of their counters, and on cuckoo
- * filters, which hold at most four copies of a key. For both, `lower` is 0.
+ * filters, up to 2^32 copies of a key. For both, `lower` is 0.
  *
  * Plans. Give bytes or m, or error for count-min and count-sketch; the table in tamis.h has all
  * fields. For count-min, error and delta mean: with a probability of at most delta, a count is too

@@ -36,7 +36,8 @@ TAMIS_API tamis_status tamis_view_at(void *room, size_t room_size, const void *i
 
 /* Returns the cells of a filter, without header and checksums, and sets *n to their size in bytes,
  * a multiple of 8. They are valid until the next change. Only for bloom, partitioned, blocked,
- * counting and cuckoo; for other kinds it returns NULL and sets *n to 0. */
+ * counting and cuckoo. For other kinds, and for a cuckoo filter with a stash (five keys that look
+ * alike, or more keys than planned), it returns NULL and sets *n to 0. */
 TAMIS_API const void *tamis_raw_cells(const tamis *t, size_t *n);
 
 /* Views such cells, at any alignment, as a filter with this plan, which must be solved and is the

@@ -37,7 +37,8 @@ enum {
     TAMIS__ROLE_THRESHOLDS = 4,
     TAMIS__ROLE_BITS = 5, /* a retrieval: a ribbon of one column */
     TAMIS__ROLE_ENTRIES = 6,
-    TAMIS__ROLE_TEXTS = 7
+    TAMIS__ROLE_TEXTS = 7,
+    TAMIS__ROLE_STASH = 8
 };
 
 /* A section. k and variant are parameters of the shape that each kind defines for itself. No kind

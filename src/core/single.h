@@ -59,21 +59,29 @@ static inline tamis_status tamis__count_one(tamis *t, bool known, bool *seen)
  * that is always inlined and returns whether the sections may contain a hash. TARGET is empty or
  * the attribute of an instruction set. */
 #define TAMIS__ASK_SINGLE(name, TARGET, has)                                                       \
-    TARGET TAMIS__LEAF static bool single_##name##_ask_hash(const tamis *t, tamis_hash h)          \
+    TARGET TAMIS__SPECIALIZED bool single_##name##_within(const tamis *t, tamis_hash h)            \
     {                                                                                              \
         return has(t->body.sections, h);                                                           \
+    }                                                                                              \
+    TAMIS__ASK_SINGLE_BY(name, TARGET, single_##name##_within)
+
+/* The same if `has` takes the handle. */
+#define TAMIS__ASK_SINGLE_BY(name, TARGET, has)                                                    \
+    TARGET TAMIS__LEAF static bool single_##name##_ask_hash(const tamis *t, tamis_hash h)          \
+    {                                                                                              \
+        return has(t, h);                                                                          \
     }                                                                                              \
     TARGET TAMIS__LEAF static TAMIS__APART bool single_##name##_ask_other(                         \
         const tamis *t, const void *key, size_t len)                                               \
     {                                                                                              \
         if (tamis__wrong_length(t, len)) return true;                                              \
-        return has(t->body.sections, tamis__xxh3(key, len, t->hasher.seed));                       \
+        return has(t, tamis__xxh3(key, len, t->hasher.seed));                                      \
     }                                                                                              \
     TARGET TAMIS__LEAF static bool single_##name##_ask(const tamis *t, const void *key,            \
                                                        size_t len)                                 \
     {                                                                                              \
         if (len != 8) return single_##name##_ask_other(t, key, len);                               \
-        return has(t->body.sections, tamis__xxh3_word(t->hasher.flip, tamis__get64(key)));         \
+        return has(t, tamis__xxh3_word(t->hasher.flip, tamis__get64(key)));                        \
     }
 
 /* The same for single_NAME_add and single_NAME_add_hash. `put` adds the hash to the sections and

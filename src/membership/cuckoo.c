@@ -51,21 +51,24 @@
  *
  * Small tables. The number of keys that fit has a standard deviation of 0.23 sqrt(m), and when
  * there are few windows, keys share them by chance. So a plan has n/0.945 + sqrt(n) + 24 slots.
- * Failures among tables of random keys with f = 16: none of 30 million for n = 10, 6 of 10 million
+ * Tables of random keys with f = 16 that need the stash: none of 30 million for n = 10, 6 of 10
+ * million
  * for n = 30, 1 of 3 million for n = 100, and none of 10^8/n for n = 300, 1000 and 10,000.
  * tests/long/test_long_cuckoo.c repeats the measurement.
  *
- * Five keys of one class. A class has four slots, so the fifth copy of a key is refused
- * (TAMIS_EFULL), and so is the fifth of distinct keys that share their four slots. n keys contain
+ * Five keys of one class. A class has four slots, so the fifth copy of a key finds none. Neither
+ * does the fifth of distinct keys that share their four slots. They go to the stash
+ * (cuckoo_stash.c), which has 64 entries; with more, the add fails with TAMIS_EFULL. n keys contain
  * at most n^5 / 120 sets of five. Five keys share their window of half 0 with probability H^-4, and
  * that of half 1 if g has one value for all their fingerprints. Summed over the partitions of five
  * keys into groups with equal fingerprints (1, 15, 25, 10 and 1 of them into 1, ... 5 groups), with
- * p = 2^f - 1 and u = p/H, the probability of that is p^-4 (1 + 15u + 25u^2 + 10u^3 + u^4). A plan
- * keeps the product of the three, which is the promise's `overflow`, below 1e-4, if necessary with
- * longer fingerprints than the rate requires: 6 bits suffice for 14 thousand keys, 7 bits for 250
- * thousand, 8 bits for 4 million, 9 bits for 60 million, 10 bits for 10^9. In small tables, sets of
- * six and more that have too few slots add to it: up to four times as much was measured (f = 6, n =
- * 200: 5e-5).
+ * p = 2^f - 1 and u = p/H, the probability of that is p^-4 (1 + 15u + 25u^2 + 10u^3 + u^4). The
+ * product of the three is the expected number of keys in the stash: 0.0025 of 10^8 keys with 8
+ * bits, and 6.8 of 10^9 keys with 6. The probability that they are more than 64 is the promise's
+ * `overflow`, and a plan keeps it below 1e-4; so fingerprints of 6 bits suffice for 5 * 10^9 keys,
+ * and longer ones are needed only for lower rates. In small tables, sets of six and more that have
+ * too few slots add to it: up to four times as many keys were measured (f = 6, n = 200: 5e-5).
+ * The stash takes all other keys that find no place as well, until it is full.
  *
  * Removing. As long as only members are removed, no member is missed: every member has its own
  * entry. Removing a key that was never added but appears present removes the entry of another key
@@ -85,8 +88,8 @@
 
 #include <math.h>
 
-/* Bits of a fingerprint. Fewer than 6 fail too often (above); more than 32 are beyond what a filter
- * is used for. */
+/* Bits of a fingerprint. Rates above those of 6 bits, 3 %, are beyond what a filter is used for.
+ * So are those of more than 32. */
 #define MIN_PRINT 6u
 #define MAX_PRINT 32u
 #define MIN_SLOTS 4u
@@ -128,9 +131,10 @@ TAMIS__SPECIALIZED bool cuckoo_holds(const struct section *s, const struct cucko
     return a.first | a.second | b.first | b.second;
 }
 
-static bool cuckoo_present(const struct section *s, const struct cuckoo_key *k)
+static bool cuckoo_present(const struct body *b, const struct cuckoo_key *k)
 {
-    return cuckoo_holds(s, k, cuckoo_short_slots(s));
+    return cuckoo_holds(b->sections, k, cuckoo_short_slots(b->sections)) ||
+           tamis__cuckoo_stashed(b, k) != 0;
 }
 
 /* Stores the entry of a key in the first free slot of its windows. False: there is none. Nobody can
@@ -140,17 +144,21 @@ TAMIS__SPECIALIZED bool store_at_once(struct section *s, const struct cuckoo_key
 {
     const struct cuckoo_pair a = cuckoo_window(s, k->start[0], short_slots);
     const struct cuckoo_pair b = cuckoo_window(s, k->start[1], short_slots);
-    const bool in_a = cuckoo_is_free(a.first) | cuckoo_is_free(a.second);
-    if (!(in_a | cuckoo_is_free(b.first) | cuckoo_is_free(b.second))) return false;
+    const bool free[4] = {cuckoo_is_free(a.first), cuckoo_is_free(a.second),
+                          cuckoo_is_free(b.first), cuckoo_is_free(b.second)};
+    const bool in_a = free[0] | free[1], in_b = free[2] | free[3];
+    if (!(in_a | in_b)) return false;
     const uint64_t first = in_a ? a.first : b.first, start = in_a ? k->start[0] : k->start[1];
     cuckoo_put_entry(s, cuckoo_place_of(start, !cuckoo_is_free(first)), k->print);
     return true;
 }
 
-static tamis_status store(struct section *s, const struct cuckoo_key *k, struct cuckoo_room *room)
+static tamis_status store(struct body *b, const struct cuckoo_key *k, struct cuckoo_room *room)
 {
-    return store_at_once(s, k, cuckoo_short_slots(s)) ? TAMIS_OK
-                                                      : tamis__cuckoo_make_room(s, k, room);
+    struct section *s = b->sections;
+    if (store_at_once(s, k, cuckoo_short_slots(s))) return TAMIS_OK;
+    const tamis_status status = tamis__cuckoo_make_room(s, k, room);
+    return status == TAMIS_EFULL ? tamis__cuckoo_stash(b, k) : status;
 }
 
 /* --- Planning --------------------------------------------------------------------------------- */
@@ -170,13 +178,25 @@ static double classes(double m, uint32_t print_bits)
     return (m / 2 - 1) * (ldexp(1, (int)print_bits) - 1);
 }
 
-/* The probability that five keys share their four slots, or an upper bound of it. */
-static double cuckoo_overflow(double m, uint32_t print_bits, double items)
+/* The expected number of keys that have no slot because four others have theirs, or an upper bound
+ * of it. */
+static double cuckoo_excess(double m, uint32_t print_bits, double items)
 {
     const double u = (ldexp(1, (int)print_bits) - 1) / (m / 2 - 1);
     const double of_class = items / classes(m, print_bits);
     const double pairs = of_class * of_class;
-    const double chance = items / 120 * pairs * pairs * (1 + u * (15 + u * (25 + u * (10 + u))));
+    return items / 120 * pairs * pairs * (1 + u * (15 + u * (25 + u * (10 + u))));
+}
+
+/* The probability that the stash has no room for them: that of more than S for the Poisson
+ * distribution with mean x. Its first term is e^-x x^(S+1) / (S+1)!, and each further one is less
+ * than x / (S+2) of the one before. */
+static double cuckoo_overflow(double m, uint32_t print_bits, double items)
+{
+    const double x = cuckoo_excess(m, print_bits, items), n = TAMIS__CUCKOO_STASH + 1;
+    if (!(x > 0)) return 0;
+    if (x >= n) return 1;
+    const double chance = exp(n * log(x) - x - tamis__ln_factorial(n)) / (1 - x / (n + 1));
     return chance < 1 ? chance : 1;
 }
 
@@ -282,7 +302,8 @@ static uint32_t cuckoo_layout(const tamis_plan *plan, struct section *out)
 static const char *cuckoo_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
-    if (b->count != 1) return "this kind has exactly one section";
+    if (b->count > 2) return "this kind has slots and at most a stash";
+    if (s->role != TAMIS__ROLE_CELLS) return "the first section must hold the slots";
     if (s->kind != TAMIS_CUCKOO) return "the section is not of this kind";
     if (s->cell_bits < MIN_PRINT + 1 || s->cell_bits > MAX_PRINT + 1)
         return "the slots have a wrong size";
@@ -291,12 +312,14 @@ static const char *cuckoo_wrong_shape(const struct body *b)
         return "the number of slots is odd or out of range";
     if (s->length != section_bytes(s->m, s->cell_bits))
         return "the section's length does not fit its slots";
-    return NULL;
+    return cuckoo_has_stash(b) ? tamis__cuckoo_wrong_stash_shape(s + 1) : NULL;
 }
 
 static const char *cuckoo_wrong_cells(const struct body *b)
 {
-    return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
+    const char *wrong =
+        tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
+    return wrong != NULL ? wrong : tamis__cuckoo_wrong_stash(b);
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
@@ -315,20 +338,30 @@ static void cuckoo_prefetch(const struct body *b, const struct batch *keys)
 static tamis_status cuckoo_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                size_t *done)
 {
-    struct section *s = b->sections;
     struct cuckoo_room room = {.memory = b->memory};
     tamis_status status = TAMIS_OK;
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n && status == TAMIS_OK; i++) {
-        if (TAMIS__AHEAD(keys->ahead)) prefetch_key(s, keys->ahead[i]);
-        const struct cuckoo_key k = cuckoo_aim(s, keys->hashes[i]);
-        const bool known = seen != NULL && cuckoo_present(s, &k);
+        if (TAMIS__AHEAD(keys->ahead)) prefetch_key(b->sections, keys->ahead[i]);
+        const struct cuckoo_key k = cuckoo_aim(b->sections, keys->hashes[i]);
+        const bool known = seen != NULL && cuckoo_present(b, &k);
         *done = i;
-        status = store(s, &k, &room);
+        status = store(b, &k, &room);
         if (known && status == TAMIS_OK) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
     tamis__free(room.memory, room.many);
     return status;
+}
+
+/* The answers of eight keys or less, of which these bits are known already. */
+static TAMIS__APART unsigned ask_stash(const struct body *b, const tamis_hash *h, size_t n,
+                                       unsigned answers)
+{
+    for (size_t j = 0; j < n; j++) {
+        const struct cuckoo_key k = cuckoo_aim(b->sections, h[j]);
+        if ((answers >> j & 1) == 0 && tamis__cuckoo_stashed(b, &k) != 0) answers |= 1u << j;
+    }
+    return answers;
 }
 
 static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -341,14 +374,23 @@ static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t
         for (size_t j = 0; j < n; j++) {
             if (TAMIS__AHEAD(keys->ahead)) prefetch_key(&s, keys->ahead[i + j]);
             const struct cuckoo_key k = cuckoo_aim(&s, keys->hashes[i + j]);
-            answers |= (unsigned)cuckoo_present(&s, &k) << j;
+            answers |= (unsigned)cuckoo_holds(&s, &k, cuckoo_short_slots(&s)) << j;
         }
+        if (cuckoo_has_stash(b)) answers = ask_stash(b, keys->hashes + i, n, answers);
         bits[i / 8] = (uint8_t)answers;
     }
 }
 
-TAMIS__SPECIALIZED bool cuckoo_has(const struct section *s, tamis_hash h)
+static TAMIS__APART bool single_cuckoo_stashed(const tamis *t, tamis_hash h)
 {
+    const struct cuckoo_key k = cuckoo_aim(t->body.sections, h);
+    return cuckoo_present(&t->body, &k);
+}
+
+TAMIS__SPECIALIZED bool single_cuckoo_has(const tamis *t, tamis_hash h)
+{
+    const struct section *s = t->body.sections;
+    if (cuckoo_has_stash(&t->body)) return single_cuckoo_stashed(t, h);
     const struct cuckoo_key k = cuckoo_aim(s, h);
     return cuckoo_holds(s, &k, true);
 }
@@ -358,18 +400,19 @@ static TAMIS__APART tamis_status single_cuckoo_squeeze(tamis *t, tamis_hash h, b
     return tamis__add_key(t, NULL, h, seen);
 }
 
-/* Most keys find a free slot. */
+/* Most keys find a free slot, and few filters have a stash. */
 TAMIS__SPECIALIZED tamis_status single_cuckoo_put(tamis *t, tamis_hash h, bool *seen)
 {
     struct section *s = t->body.sections;
     const struct cuckoo_key k = cuckoo_aim(s, h);
     const bool known = seen != NULL && cuckoo_holds(s, &k, true);
-    if (!store_at_once(s, &k, true)) return single_cuckoo_squeeze(t, h, seen);
+    if (cuckoo_has_stash(&t->body) || !store_at_once(s, &k, true))
+        return single_cuckoo_squeeze(t, h, seen);
     if (seen != NULL) *seen = known;
     return tamis__count_one(t, false, NULL);
 }
 
-TAMIS__ASK_SINGLE(cuckoo, , cuckoo_has)
+TAMIS__ASK_SINGLE_BY(cuckoo, , single_cuckoo_has)
 TAMIS__ADD_SINGLE_BY(cuckoo, , single_cuckoo_put)
 
 static const struct single *cuckoo_single(const struct body *b)
@@ -385,6 +428,7 @@ static tamis_status take_out(struct body *b, tamis_hash h)
 {
     struct section *s = b->sections;
     const struct cuckoo_key k = cuckoo_aim(s, h);
+    if (tamis__cuckoo_unstash(b, &k)) return TAMIS_OK;
     for (unsigned j = 0; j < TAMIS__CUCKOO_WINDOWS; j++) {
         const unsigned found = matches(s, k.start[j], k.print);
         if (found == 0) continue;
@@ -401,7 +445,8 @@ static void cuckoo_count(const struct body *b, const struct batch *keys, int64_t
         if (TAMIS__AHEAD(keys->ahead)) prefetch_key(s, keys->ahead[i]);
         const struct cuckoo_key k = cuckoo_aim(s, keys->hashes[i]);
         const unsigned first = matches(s, k.start[0], k.print);
-        out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2);
+        out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2) +
+                 (int64_t)tamis__cuckoo_stashed(b, &k);
     }
 }
 
@@ -426,7 +471,13 @@ static void cuckoo_gauge(const struct body *b, const struct body *with, double z
         out->hit++;
         known += is_first(s, i, v);
     }
-    const double n = (double)out->hit;
+    uint64_t stashed = 0;
+    for (uint64_t i = 0; cuckoo_has_stash(b) && i < s[1].m; i++) {
+        const struct cuckoo_key k = tamis__cuckoo_stash_key(b, i);
+        stashed += tamis__cuckoo_stashed(b, &k);
+        known += !cuckoo_holds(s, &k, cuckoo_short_slots(s));
+    }
+    const double n = (double)(out->hit + stashed);
     out->cells = s->m;
     out->items = (struct estimate){n, n, n};
     out->rate = (double)known / classes((double)s->m, s->cell_bits - 1u);
@@ -440,11 +491,18 @@ static size_t cuckoo_cells_of(const struct body *b, tamis_hash h, uint64_t *out,
     return 2 * TAMIS__CUCKOO_WINDOWS;
 }
 
+static void cuckoo_clear(struct body *b)
+{
+    memset(b->sections->cells, 0, (size_t)b->sections->length);
+    tamis__cuckoo_drop_stash(b);
+}
+
 const struct kind tamis__cuckoo = {
     .id = TAMIS_CUCKOO,
     .name = "cuckoo",
     .traits = TAMIS__MULTISET,
     .accepts = TAMIS__PLANS_FILTER,
+    .roles = TAMIS__ROLE_STASH,
     .instead = TAMIS_COUNTING,
     .solve = TAMIS__FULL(cuckoo_solve),
     .layout = TAMIS__FULL(cuckoo_layout),
@@ -456,6 +514,7 @@ const struct kind tamis__cuckoo = {
     .single = TAMIS__SINGLE(cuckoo_single),
     .remove = TAMIS__FULL(take_out),
     .count = TAMIS__FULL(cuckoo_count),
+    .clear = TAMIS__FULL(cuckoo_clear),
     .gauge = cuckoo_gauge,
     .cells_of = cuckoo_cells_of,
 };

@@ -85,13 +85,17 @@ static inline uint64_t cuckoo_other(const struct section *s, uint64_t start, uin
                         : cuckoo_partner(windows, start - half, print);
 }
 
+static inline struct cuckoo_key cuckoo_key_of(const struct section *s, uint64_t window,
+                                              uint64_t print)
+{
+    const uint64_t windows = cuckoo_windows(s->m);
+    return (struct cuckoo_key){print, {window, s->m / 2 + cuckoo_partner(windows, window, print)}};
+}
+
 static inline struct cuckoo_key cuckoo_aim(const struct section *s, tamis_hash h)
 {
-    struct cuckoo_key k;
-    k.print = 1 + tamis__mulhi(h.lo, cuckoo_mask(s) >> 1);
-    k.start[0] = tamis__mulhi(h.hi, cuckoo_windows(s->m));
-    k.start[1] = s->m / 2 + cuckoo_partner(cuckoo_windows(s->m), k.start[0], k.print);
-    return k;
+    return cuckoo_key_of(s, tamis__mulhi(h.hi, cuckoo_windows(s->m)),
+                         1 + tamis__mulhi(h.lo, cuckoo_mask(s) >> 1));
 }
 
 /* The two slots of a window. */
@@ -133,8 +137,8 @@ static inline void cuckoo_put_entry(struct section *s, struct cuckoo_place at, u
     cuckoo_put(s, cuckoo_slot_of(at), print << 1 | (at.slot_and_bit & 1));
 }
 
-/* Memory for long searches, allocated by the first search of a batch that needs it. The caller frees
- * `many`. */
+/* Memory for long searches, allocated by the first search of a batch that needs it. The caller
+ * frees `many`. */
 struct cuckoo_room {
     const tamis_memory *memory;
     struct cuckoo_steps *many;
@@ -144,5 +148,29 @@ struct cuckoo_room {
  * impossible, or TAMIS_ENOMEM; then nothing has changed. */
 tamis_status tamis__cuckoo_make_room(struct section *s, const struct cuckoo_key *k,
                                      struct cuckoo_room *room);
+
+/* --- The stash: what found no slot, as counted classes ---------------------------------------- */
+
+#define TAMIS__CUCKOO_STASH 64u /* entries at most */
+
+static inline bool cuckoo_has_stash(const struct body *b)
+{
+    return b->count > 1;
+}
+
+/* The number of keys of this class in the stash. */
+uint32_t tamis__cuckoo_stashed(const struct body *b, const struct cuckoo_key *k);
+/* Puts a key into the stash, which can change the number and the place of the sections. TAMIS_EFULL
+ * if it is full, or TAMIS_ENOMEM; then nothing has changed. */
+tamis_status tamis__cuckoo_stash(struct body *b, const struct cuckoo_key *k);
+/* Takes a key out of the stash, and returns whether it was there. */
+bool tamis__cuckoo_unstash(struct body *b, const struct cuckoo_key *k);
+/* Makes the stash empty. */
+void tamis__cuckoo_drop_stash(struct body *b);
+/* Entry i of the stash as a key. */
+struct cuckoo_key tamis__cuckoo_stash_key(const struct body *b, uint64_t i);
+/* As in struct kind; the slots have been checked. */
+const char *tamis__cuckoo_wrong_stash_shape(const struct section *stash);
+const char *tamis__cuckoo_wrong_stash(const struct body *b);
 
 #endif

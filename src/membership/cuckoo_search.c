@@ -73,7 +73,8 @@ TAMIS__SPECIALIZED bool note(const struct section *s, struct search *q, struct c
     q->n++;
     const bool beside = cuckoo_is_free(cuckoo_get(s, slot + 1 - 2 * (v & 1)));
     const struct cuckoo_pair pair = cuckoo_window(s, over, short_slots);
-    return beside | cuckoo_is_free(pair.first) | cuckoo_is_free(pair.second);
+    const bool first = cuckoo_is_free(pair.first), second = cuckoo_is_free(pair.second);
+    return beside | first | second;
 }
 
 /* Notes where the entry of step i could go. All these slots are full, and its own slot is noted. If
@@ -97,7 +98,7 @@ TAMIS__SPECIALIZED bool hole_in(const struct section *s, uint64_t start, bool sh
 {
     const struct cuckoo_pair pair = cuckoo_window(s, start, short_slots);
     *hole = cuckoo_place_of(start, !cuckoo_is_free(pair.first));
-    return cuckoo_is_free(pair.first) | cuckoo_is_free(pair.second);
+    return cuckoo_is_free(pair.first) || cuckoo_is_free(pair.second);
 }
 
 /* Returns memory for long searches, or NULL. */

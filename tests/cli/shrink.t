@@ -194,13 +194,16 @@ $ tamis build --kind cheese -o x.tamis all
 tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
 [2]
 
-# A cuckoo filter takes a line four times.
-$ yes apple | head -4 | tamis build --kind cuckoo --items 100 -o f.tamis && yes apple | head -1 | tamis add f.tamis
-tamis: f.tamis: unchanged: there is no room for a line; repeated lines also take room, so use sort -u or more --items
-[2]
-$ yes apple | head -3 | tamis remove f.tamis && echo apple | tamis check f.tamis && echo apple | tamis remove f.tamis && echo apple | tamis check f.tamis
+# A cuckoo filter counts repeated lines: four in its slots, and more in its stash.
+$ yes apple | head -4 | tamis build --kind cuckoo --items 100 -o f.tamis && yes apple | head -1000 | tamis add f.tamis && tamis info f.tamis | grep items
+  items     1,004 of 100 planned: overfull
+$ yes apple | head -1003 | tamis remove f.tamis && echo apple | tamis check f.tamis && echo apple | tamis remove f.tamis && echo apple | tamis check f.tamis
 apple
 [1]
+# It is full when 64 distinct lines beyond the plan found no slot.
+$ seq 500 | tamis build -f --kind cuckoo --items 100 -o f.tamis
+tamis: f.tamis: there is no room for a line; repeated lines also take room, so use sort -u or more --items
+[2]
 $ tamis build --kind cuckoo --fpr 0.1% -o k.tamis all && tamis remove k.tamis odd && tamis check -c k.tamis all && tamis info k.tamis
 500
 k.tamis: cuckoo filter

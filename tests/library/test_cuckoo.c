@@ -11,7 +11,7 @@
 #include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
-#define COPIES 4u /* of one key fit */
+#define STASHED 64u /* entries of the stash: test_cuckoo_stash.c */
 /* The length and the XXH3-64 of the image of the_same_bytes_everywhere. */
 #define IMAGE_BYTES 7672
 #define IMAGE_SUM UINT64_C(0xee13f07c041c83e)
@@ -143,7 +143,6 @@ static void ask(const struct model *m, uint64_t key)
 {
     const uint64_t copies = count_of(m->t, key);
     CHECK_THAT(copies, >=, m->in[key]);
-    CHECK_THAT(copies, <=, COPIES);
     CHECK(tamis_may_contain(m->t, &key, sizeof key) == (copies != 0));
 }
 
@@ -154,7 +153,8 @@ static void ask_all(const struct model *m)
     CHECK_THAT(f.items, ==, m->total);
     CHECK_THAT(f.items_low, ==, m->total);
     CHECK_THAT(f.items_high, ==, m->total);
-    CHECK_THAT(round(f.fill * (double)f.m), ==, m->total);
+    if (f.sections == 1) CHECK_THAT(round(f.fill * (double)f.m), ==, m->total);
+    if (f.sections != 1) CHECK_THAT(round(f.fill * (double)f.m), <, m->total);
 }
 
 static void save_and_load(struct model *m)
@@ -191,7 +191,8 @@ static void play(const tamis_plan *plan, uint64_t seed, uint32_t operations)
             ask_all(&m);
     }
     ask_all(&m);
-    CHECK_THAT(m.refused, >, 100);
+    /* Fewer keys all have an entry in the stash, which counts them. */
+    if (m.keys > 8 * STASHED) CHECK_THAT(m.refused, >, 100);
     tamis_close(m.t);
 }
 
@@ -325,7 +326,7 @@ static void space_is_as_promised(void)
     static const struct {
         uint64_t items;
         double fpr, bits;
-    } wanted[] = {{1000000, 0.1, 9.55},  {1000000, 0.002, 11.66}, {100000000, 0.002, 11.65},
+    } wanted[] = {{1000000, 0.1, 7.43},  {1000000, 0.002, 11.66}, {100000000, 0.002, 11.65},
                   {1000000, 0.01, 9.55}, {1000000, 0.001, 12.72}, {1000000, 1e-6, 23.31}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         tamis_plan plan = plan_of(wanted[i].items, wanted[i].fpr);
@@ -333,8 +334,23 @@ static void space_is_as_promised(void)
         CHECK_OK(tamis_solve(&plan, &promise, NULL));
         CHECK_THAT(promise.bits_per_item, <=, wanted[i].bits);
         CHECK_THAT(promise.overflow, <=, 1e-4);
-        CHECK(fabs(promise.fpr_asymptotic / promise.fpr - 1) < 0.01);
+        CHECK(fabs(promise.fpr_asymptotic / promise.fpr - 1) < 0.02);
     }
+    /* However large the set is: 50 sizes in each range, with the measured rate in
+     * rates_are_as_promised. */
+    static const struct {
+        double from, to, bits;
+    } ranges[] = {{100000, 300000, 9.6}, {300000, 1e6, 9.55}, {1e6, 1e8, 9.55}, {1e8, 1e11, 9.55}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (unsigned j = 0; j < 50; j++) {
+            const double step = pow(ranges[i].to / ranges[i].from, j / 49.0);
+            tamis_plan plan = plan_of((uint64_t)ceil(ranges[i].from * step), 0.01);
+            tamis_promise promise = {.struct_size = sizeof promise};
+            CHECK_OK(tamis_solve(&plan, &promise, NULL));
+            CHECK_THAT(promise.bits_per_item, <=, ranges[i].bits);
+            CHECK_THAT(promise.fpr, <=, 0.01);
+            CHECK_THAT(promise.overflow, <=, 1e-4);
+        }
 }
 
 static void check_solved(const tamis_plan *asked)
@@ -423,38 +439,6 @@ static void senseless_plans_are_refused(void)
     refused(p);
 }
 
-/* --- Single keys ------------------------------------------------------------------------------ */
-
-static void four_copies_fit(void)
-{
-    for (uint64_t items = 1; items <= 100000; items *= 10) {
-        const tamis_plan plan = plan_of(items, 0.01);
-        tamis *t = create(&plan);
-        uint64_t cells[4];
-        bool seen;
-        CHECK_THAT(tamis_cells_of(t, "key", 3, cells, 2), ==, 4);
-        CHECK_THAT(tamis_cells_of(t, "key", 3, cells, 4), ==, 4);
-        CHECK(cells[1] == cells[0] + 1 && cells[3] == cells[2] + 1 && cells[1] < cells[2]);
-        for (unsigned i = 0; i < COPIES; i++) {
-            CHECK_OK(tamis_add(t, "key", 3, &seen));
-            CHECK(seen == (i != 0));
-        }
-        CHECK_THAT(tamis_add(t, "key", 3, &seen), ==, TAMIS_EFULL);
-        CHECK(!seen);
-        /* One class, however many copies. */
-        const tamis_facts f = facts_of(t);
-        const double classes = ((double)f.m / 2 - 1) * (ldexp(1, (int)f.cell_bits - 1) - 1);
-        CHECK(fabs(f.fpr_now * classes - 1) < 1e-9);
-        const uint64_t print = tamis_cell(t, cells[0]) >> 1;
-        for (unsigned i = 0; i < COPIES; i++)
-            CHECK_THAT(tamis_cell(t, cells[i]), ==, print << 1 | i % 2);
-        for (unsigned i = 0; i < COPIES; i++) CHECK_OK(tamis_remove(t, "key", 3, NULL));
-        CHECK_THAT(tamis_remove(t, "key", 3, NULL), ==, TAMIS_EABSENT);
-        CHECK_THAT(facts_of(t).fill, ==, 0);
-        tamis_close(t);
-    }
-}
-
 static void what_it_cannot_do(void)
 {
     const tamis_plan plan = plan_of(100, 0.01);
@@ -501,7 +485,7 @@ static void use(tamis *t)
         const tamis_status s = tamis_add(t, &key, sizeof key, &seen);
         CHECK(s == TAMIS_OK ? seen == before : s == TAMIS_EFULL || s == TAMIS_ESEALED);
         CHECK(s != TAMIS_OK || tamis_may_contain(t, &key, sizeof key));
-        CHECK_THAT(count_of(t, key), <=, COPIES);
+        CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || facts_of(t).sections == 2);
     }
     const tamis_hash ends[] = {{0, 0}, {UINT64_MAX, UINT64_MAX}, {0, UINT64_MAX}, {UINT64_MAX, 0}};
     uint8_t bits;
@@ -677,7 +661,6 @@ static const struct test tests[] = {
     {"space is as promised", space_is_as_promised},
     {"solved plans are stable", solved_plans_are_stable},
     {"senseless plans are refused", senseless_plans_are_refused},
-    {"four copies fit", four_copies_fit},
     {"what it cannot do", what_it_cannot_do},
     {"the same bytes everywhere", the_same_bytes_everywhere},
     {"every field", every_field},

@@ -1,4 +1,6 @@
-/* Plans are part of images, so they never change. tests/golden/plans.txt has the solutions that a
+/* Plans are part of images, so they never change. (Those of cuckoo changed once, for large sets at
+ * high rates, when the stash made longer fingerprints unnecessary; shapes that were solved before
+ * are still solutions of themselves.) tests/golden/plans.txt has the solutions that a
  * bisection with the true rate found for every k, m and number of items. The faster searches of the
  * planner find the same ones, and what they rely on is true: the approximate rate of a line is
  * within 1e-9 of the true one, and more keys never lower either of them. */

@@ -228,6 +228,12 @@ static const struct recipe recipes[] = {
     {"window-of-distinct-epoch-keyed.tamis",
      GOLDEN_PLAN(.kind = TAMIS_WINDOW, .m = 16, .generations = 2, .inner_kind = TAMIS_DISTINCT), 64,
      GOLDEN_EPOCHS | GOLDEN_KEYED},
+    /* Far beyond the plan, so that keys go to the stash. */
+    {"cuckoo-stash-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 5, .m = 36, .bytes = 296), 64, GOLDEN_AGAIN},
+    {"cuckoo-stash-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 20, .m = 60, .bytes = 320), 64,
+     GOLDEN_REMOVED | GOLDEN_KEYED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

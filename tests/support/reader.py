@@ -172,13 +172,29 @@ class Growing:
 
 
 class Cuckoo:
-    def __init__(self, entry, cells):
-        _, _, _, self.width, k, _, self.m, *_, length = entry
+    def __init__(self, *parts):
+        need(1 <= len(parts) <= 2, "slots and a stash")
+        entry, cells = parts[0]
+        role, kind, _, self.width, k, _, self.m, *_, length = entry
+        need(role == 1 and kind == 8, "role and kind of the slots")
         need(k == 2 and 7 <= self.width <= 33, "k and the width of a slot")
         need(self.m >= 4 and self.m % 2 == 0 and self.m * self.width <= 2**52, "m")
         need(length == 8 * -(-self.m * self.width // 64) + 8, "length of the slots")
         self.cells = int.from_bytes(cells, "little")
         need(self.cells >> self.m * self.width == 0, "bits beyond the last")
+        self.stash = {}
+        if len(parts) == 2:
+            self.take_stash(*parts[1])
+
+    def take_stash(self, entry, cells):
+        role, kind, _, cell_bits, k, _, m, *_, length = entry
+        need(role == 8 and kind == 8 and cell_bits == 128 and k == 2, "the shape of the stash")
+        need(1 <= m <= 64 and length == 16 * m, "the length of the stash")
+        for window, print_, copies in struct.iter_unpack("<QII", cells):
+            need(window < self.m // 2 - 1, "a window of the stash")
+            need(1 <= print_ < 1 << self.width - 1 and copies > 0, "an entry of the stash")
+            need(not self.stash or (window, print_) > max(self.stash), "the order of the stash")
+            self.stash[window, print_] = copies
 
     def slot(self, i):
         return self.cells >> i * self.width & (1 << self.width) - 1
@@ -190,6 +206,8 @@ class Cuckoo:
         x = print_ * 0x9E3779B97F4A7C15 & MASK
         x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & MASK
         second = self.m // 2 + ((x * windows >> 64) - first) % windows
+        if (first, print_) in self.stash:
+            return True
         return any(self.slot(s) == 2 * print_ or self.slot(s + 1) == 2 * print_ + 1
                    for s in (first, second))
 
@@ -499,7 +517,7 @@ class Image:
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            roles = {5: 2, 7: 7 if lists and counts else 1, 9: 3, 10: 4, 11: 5, 35: 7}
+            roles = {5: 2, 7: 7 if lists and counts else 1, 8: 8, 9: 3, 10: 4, 11: 5, 35: 7}
             if kind not in KINDS or variant > VARIANTS.get(kind, 0) \
                     or not 1 <= role <= roles.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
@@ -516,7 +534,7 @@ class Image:
             self.filter = Top(parts)
             return
         need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
-        need(self.count == 1 or self.kind in (10, 11), "one section")
+        need(self.count == 1 or self.kind in (8, 10, 11), "one section")
         need(self.kind not in (9, 10, 11) or self.sealed == (self.sections[0][0] != 3),
              "sealed, or a collection")
         if self.kind in (9, 10, 11) and self.sections[0][0] == 3:
@@ -528,8 +546,11 @@ class Image:
         if self.kind in (10, 11):
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
+        if self.kind == 8:
+            self.filter = Cuckoo(*parts)
+            return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 12: Private, 32: CountMin,
+        self.filter = {4: Counting, 6: Growing, 9: Fuse, 12: Private, 32: CountMin,
                        33: CountSketch,
                        34: Tally, 36: SignedTally, 48: Distinct}.get(self.kind, Bits)(*parts[0])
 
