@@ -52,9 +52,7 @@
  * Small tables. The number of keys that fit has a standard deviation of 0.23 sqrt(m), and when
  * there are few windows, keys share them by chance. So a plan has n/0.945 + sqrt(n) + 24 slots.
  * Tables of random keys with f = 16 that need the stash: none of 30 million for n = 10, 6 of 10
- * million
- * for n = 30, 1 of 3 million for n = 100, and none of 10^8/n for n = 300, 1000 and 10,000.
- * tests/long/test_long_cuckoo.c repeats the measurement.
+ * million for n = 30, 1 of 3 million for n = 100, and none of 10^8/n for n = 300, 1000 and 10,000.
  *
  * Five keys of one class. A class has four slots, so the fifth copy of a key finds none. Neither
  * does the fifth of distinct keys that share their four slots. They go to the stash

@@ -8,10 +8,9 @@
  *     | window | print  | copies | window | print  | copies | ...         in ascending order
  *
  * The table distinguishes keys only by their class, so that is all that the stash keeps of them:
- * the window in half 0 and the fingerprint, with the number of keys. The answers are the same as
- * if the
- * class had more slots, and keys that are added again and again take one entry. The order makes the
- * bytes independent of the order of the adds.
+ * the window in half 0 and the fingerprint, with the number of keys. The answers are the same as if
+ * the class had more slots, and keys that are added again and again take one entry. The order makes
+ * the bytes independent of the order in which the keys came to the stash.
  *
  * There is no section while there are no entries. A filter without a stash is one section, and asks
  * only whether it has a second. */
