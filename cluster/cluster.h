@@ -125,7 +125,7 @@ tamis *cluster_router(const struct cluster_set *s);
 unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h);
 /* Stores what TAMIS.INFO FULL reports about every shard in facts[cluster_shards]. It fills these
  * fields of tamis_facts: kind, bytes, items, planned_items, items_estimate, items_low, items_high,
- * fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, m, k, seed,
+ * fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, bound, m, k, seed,
  * weight, noise_999, overfull, sealed, collecting, conservative. Numbers that an older module does
  * not report are NAN. */
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts);

@@ -496,6 +496,16 @@ static int64_t number_of(const struct reply *facts, const char *name)
     return 0;
 }
 
+/* TAMIS_BOUND_... An older server reports the static bound for all filters, without a name. */
+static uint32_t bound_of(const struct reply *r)
+{
+    const char *name = field(r, "bound");
+    if (!isfinite(real_of(r, "bound-bits"))) return TAMIS_BOUND_NONE;
+    for (uint32_t i = TAMIS_BOUND_STATIC; i <= TAMIS_BOUND_TWO_SET; i++)
+        if (strcmp(name, tamis_bound_name(i)) == 0) return i;
+    return *name == '\0' ? TAMIS_BOUND_STATIC : TAMIS_BOUND_NONE;
+}
+
 static bool take_info(struct cluster_set *s, unsigned shard, const struct reply *r, void *ctx)
 {
     tamis_facts *f = (tamis_facts *)ctx + shard;
@@ -518,6 +528,7 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .bits_per_item = real_of(r, "bits-per-item"),
                        .bound_bits = real_of(r, "bound-bits"),
                        .bound_ratio = real_of(r, "bound-ratio"),
+                       .bound = bound_of(r),
                        .m = (uint64_t)number_of(r, "m"),
                        .k = (uint32_t)number_of(r, "k"),
                        .seed = (uint64_t)number_of(r, "seed"),

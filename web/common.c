@@ -6,7 +6,7 @@
 #include <tamis/inspect.h>
 
 tamis_error web_why;
-double web_numbers[40];
+double web_numbers[48];
 
 EXPORT(numbers) const double *web_numbers_at(void)
 {

@@ -9,7 +9,7 @@
 #define EXPORT(name) __attribute__((export_name(#name)))
 
 extern tamis_error web_why;
-extern double web_numbers[40];
+extern double web_numbers[48];
 
 tamis_options web_options(const uint8_t *key, uint32_t flags, double max_bytes);
 

@@ -7,10 +7,12 @@ const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'g
   'cuckoo', 'fuse', 'ribbon', 'exact'];
 const FLAGS = ['strict', 'callerHashes', 'compact', 'autoRotate', 'transfer'];
 const ENCODINGS = [undefined, 'text', 'int64le', 'fixed', 'sha256', 'caller'];
+const BOUNDS = [undefined, 'static', 'dynamic', 'two-set'];
 const INT64LE = 2, FIXED = 3;
 // In the order of exports.c.
 const PLAN = 'kind flags items fpr bytes m k cellBits innerKind encoding keyWidth'.split(' ');
-const PROMISE = 'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes'.split(' ');
+const PROMISE =
+  'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes bound'.split(' ');
 const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems ' +
   'excluded saturated fprPlanned fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate ' +
   'itemsLow itemsHigh fill bitsPerItem boundBits boundRatio mayMiss keyed strict autoRotate ' +
@@ -120,7 +122,7 @@ export function library(where, moved) {
     return decoder.decode(m.subarray(at, m.indexOf(0, at)));
   }
 
-  const numbers = () => new Float64Array(c.memory.buffer, c.numbers(), 40);
+  const numbers = () => new Float64Array(c.memory.buffer, c.numbers(), 48);
 
   function allocate(n) {
     const p = n < 2 ** 32 ? c.alloc(n) : 0;
@@ -353,7 +355,7 @@ export class Tamis extends main.handles('filter') {
     [...PLAN, ...PROMISE].forEach((name, i) => { out[name] = n[i]; });
     const { flags, ...said } = out;
     return { ...said, kind: KINDS[said.kind], innerKind: KINDS[said.innerKind],
-      encoding: ENCODINGS[said.encoding] };
+      encoding: ENCODINGS[said.encoding], bound: BOUNDS[said.bound] };
   }
 
   has(key) {
@@ -386,8 +388,9 @@ export class Tamis extends main.handles('filter') {
     checked(c.info(this.handle));
     const n = numbers(), out = {};
     FACTS.forEach((name, i) => { out[name] = i < FIRST_TRUTH ? n[i] : n[i] === 1; });
-    const [encoding, keyWidth, low, high] = n.subarray(FACTS.length, FACTS.length + 4);
+    const [encoding, keyWidth, low, high, bound] = n.subarray(FACTS.length, FACTS.length + 5);
     return { ...out, kind: KINDS[out.kind], hash: ['xxh3', 'siphash', 'own'][out.hash - 1],
-      encoding: nameOf(encoding), keyWidth, seed: BigInt(low) | BigInt(high) << 32n };
+      encoding: nameOf(encoding), keyWidth, seed: BigInt(low) | BigInt(high) << 32n,
+      bound: BOUNDS[bound] };
   }
 }

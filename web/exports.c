@@ -51,7 +51,8 @@ EXPORT(plan) int web_plan(void)
                           r.bound_bits,
                           r.bound_ratio,
                           r.overflow,
-                          (double)r.packed_bytes};
+                          (double)r.packed_bytes,
+                          r.bound};
     memcpy(web_numbers, out, sizeof out);
     return s;
 }
@@ -138,7 +139,8 @@ EXPORT(info) int web_info(const tamis *t)
                           f.encoding,
                           f.key_width,
                           (double)(uint32_t)f.seed,
-                          (double)(f.seed >> 32)};
+                          (double)(f.seed >> 32),
+                          f.bound};
     _Static_assert(sizeof out <= sizeof web_numbers, "web_numbers has room");
     memcpy(web_numbers, out, sizeof out);
     return s;

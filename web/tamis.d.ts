@@ -7,6 +7,8 @@ export type Key = string | Uint8Array | number | bigint;
 
 /** How the keys of a filter become bytes. The file records it. */
 export type Encoding = 'text' | 'int64le' | 'fixed' | 'sha256' | 'caller';
+/** Which lower bound of the size; docs/ACCURACY.md explains them. */
+export type Bound = 'static' | 'dynamic' | 'two-set';
 
 /** Anything that has bytes. Strings are URLs; in Node, a string that does not begin with http: or
  * https: is a path. */
@@ -99,9 +101,13 @@ export interface Promised {
   keyWidth: number;
   fprAsymptotic: number;
   bitsPerItem: number;
-  /** The lower bound: no structure at all needs fewer bits per item. */
+  /** The lower bound of bits per item at this rate, for kinds like this one; 0 if there is none. */
   boundBits: number;
+  /** bitsPerItem / boundBits, or 0. */
   boundRatio: number;
+  /** Which bound: of sealed kinds, of kinds that take keys one by one, or of members and excluded
+   * keys. undefined for growing filters. */
+  bound: Bound | undefined;
   overflow: number;
   packedBytes: number;
 }
@@ -135,6 +141,7 @@ export interface Facts {
   bitsPerItem: number;
   boundBits: number;
   boundRatio: number;
+  bound: Bound | undefined;
   mayMiss: boolean;
   keyed: boolean;
   strict: boolean;

@@ -195,11 +195,10 @@ static void print_rates(void)
 
 static void print_space(void)
 {
-    printf(
-        "| rate | bound | bloom | k | ratio | partitioned | k | ratio | blocked | ratio | auto |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|\n");
+    printf("| rate | static | dynamic | bloom | k | ratio | partitioned | k | ratio | blocked | "
+           "ratio | auto |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (int e = 1; e <= 6; e++) {
-        printf("| 1e-%d | %.2f |", e, e * log2(10));
+        printf("| 1e-%d | %.2f | %.2f |", e, e * log2(10), e * log2(10) + 1 / log(2));
         for (size_t i = 0; i <= LENGTH(KINDS); i++) {
             tamis_plan p = {.struct_size = sizeof p, .items = 10000000, .fpr = pow(10, -e)};
             tamis_promise r = {.struct_size = sizeof r};

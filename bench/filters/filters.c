@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/columns.h>
+#include <tamis/inspect.h>
 
 /* A new kind is one line here. */
 static const struct contestant {
@@ -246,9 +247,10 @@ void describe_plans(FILE *f)
             must(tamis_solve(&plan, &promise, NULL));
             fprintf(f,
                     "%s\n  {\"kind\": \"%s\", \"rate\": %.6g, \"bits_per_item\": %.6g, "
-                    "\"bound_bits\": %.6g}",
+                    "\"bound_bits\": %.6g, \"bound\": \"%s\"}",
                     comma, CONTESTANTS[i].name, promise.fpr, promise.bits_per_item,
-                    promise.bound_bits);
+                    promise.bound_bits,
+                    promise.bound != TAMIS_BOUND_NONE ? tamis_bound_name(promise.bound) : "none");
             comma = ",";
         }
     fputc(']', f);

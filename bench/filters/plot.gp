@@ -10,7 +10,7 @@ set grid lc rgb "#dddddd"
 set border 3
 set tics nomirror
 set logscale x
-# What the kinds are measured against: the limit or the bound, then libbloom.
+# What the kinds are measured against: the limit and libbloom, or the two bounds.
 set linetype 1 lc rgb "#444444" dt 2
 set linetype 2 lc rgb "#999999"
 set linetype 3 lc rgb "#1f77b4"
@@ -32,7 +32,7 @@ if (style eq "space") {
     set xrange [0.1:1e-6] reverse
     set yrange [0:*]
     set format x "10^{%L}"
-    plot for [i = 0:n - 1] data index i using 1:2 with lines lw 2 lt (i == 0 ? 1 : i + 2) title columnheader(1)
+    plot for [i = 0:n - 1] data index i using 1:2 with lines lw 2 lt i + 1 title columnheader(1)
 } else {
     set title style eq "add" ? "Add, 64-bit integers, 1 %" : "Query of keys that are in, 64-bit integers, 1 %"
     set xlabel "keys"

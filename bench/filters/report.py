@@ -622,8 +622,9 @@ def time_curves(run, op):
 
 def space_curves(run):
     plans = run.context["plans"]
-    bound = sorted({(p["rate"], p["bound_bits"]) for p in plans})
-    curves = [("lower bound", bound)]
+    curves = [(name, sorted({(p["rate"], p["bound_bits"]) for p in plans if p["bound"] == bound}))
+              for name, bound in (("lower bound, sealed", "static"),
+                                  ("lower bound, one by one", "dynamic"))]
     for kind in dict.fromkeys(p["kind"] for p in plans):
         curves.append((kind, sorted((p["rate"], p["bits_per_item"]) for p in plans
                                     if p["kind"] == kind)))

@@ -76,8 +76,7 @@ void json_bound(const tamis_facts *f)
     json_number("items_high", f->items_high);
     json_count("bytes", f->bytes);
     json_number("bits_per_item", f->bits_per_item);
-    json_number("bound_bits", f->bound_bits);
-    json_number("bound_ratio", f->bound_ratio);
+    json_lower_bound(f->bound, f->bound_bits, f->bound_ratio);
 }
 
 static void json_items(const tamis_facts *f)
@@ -168,7 +167,7 @@ void print_distinct(const tamis_facts *f)
 void print_bound(const tamis_facts *f)
 {
     printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
-    if (isfinite(f->bound_ratio) && f->kind != TAMIS_PRIVATE)
+    if (isfinite(f->bound_ratio) && f->bound != TAMIS_BOUND_NONE)
         printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
 }
 

@@ -5,7 +5,9 @@
 #include "../frame/output.h"
 #include "plot.h"
 
+#include <math.h>
 #include <string.h>
+#include <tamis/inspect.h>
 
 static void print_plan_json(const tamis_plan *p, const tamis_promise *r)
 {
@@ -15,8 +17,7 @@ static void print_plan_json(const tamis_plan *p, const tamis_promise *r)
     json_count("bytes", r->bytes);
     if (r->packed_bytes != 0) json_count("packed_bytes", r->packed_bytes);
     json_number("bits_per_item", r->bits_per_item);
-    json_number("bound_bits", r->bound_bits);
-    json_number("bound_ratio", r->bound_ratio);
+    json_lower_bound(r->bound, r->bound_bits, r->bound_ratio);
     json_number("fpr", r->fpr);
     json_count("m", p->m);
     json_count("k", p->k);
@@ -32,18 +33,23 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
     char m[32];
     snprintf(m, sizeof m, "%s%s", p->m != 0 ? grouped(p->m) : "-",
              p->kind == TAMIS_PARTITIONED ? " a row" : "");
-    printf("%-12s %15s %15s %7.2f %6.2f %6.2f  %-27s %2u  %s\n", tamis_kind_name(p->kind),
-           grouped(p->items), grouped(r->bytes), r->bits_per_item, r->bound_bits, r->bound_ratio,
-           rate_text(r->fpr), p->k, m);
+    printf("%-12s %15s %15s %7.2f", tamis_kind_name(p->kind), grouped(p->items), grouped(r->bytes),
+           r->bits_per_item);
+    if (r->bound != TAMIS_BOUND_NONE)
+        printf(" %6.2f %6.2f", r->bound_bits, r->bound_ratio);
+    else
+        printf(" %6s %6s", "-", "-");
+    printf("  %-27s %2u  %s\n", rate_text(r->fpr), p->k, m);
 }
 
-/* The second row of a plan for transfer. */
+/* The second row of a plan for transfer. A packed file takes no keys, so its bound is that of
+ * sealed kinds. */
 static void print_packed(const tamis_plan *p, const tamis_promise *r)
 {
-    const double bits = 8 * (double)r->packed_bytes / (double)p->items;
+    const double bits = 8 * (double)r->packed_bytes / (double)p->items, bound = log2(1 / r->fpr);
     if (r->packed_bytes == 0) return;
     printf("%-12s %15s %15s %7.2f %6.2f %6.2f\n", "packed", "", grouped(r->packed_bytes), bits,
-           r->bound_bits, bits / r->bound_bits);
+           bound, bits / bound);
 }
 
 /* Whether the table of all kinds contains this one. exact is in it if there are lines to exclude,
@@ -184,7 +190,9 @@ int run_plan(const struct args *given)
     print_rows(a, rows, n);
     if (all && !a->json) print_refusals(&asked);
     if (!a->json)
-        printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
+        printf("bits: per item, of the whole file; bound: fewer are impossible at that rate if all "
+               "keys are\nknown before (sealed kinds), or if they come one by one (the others, at "
+               "low rates)\n");
     if (a->picture.plot) plot_plans(rows, n);
     return finish_output(EXIT_FOUND);
 }

@@ -34,7 +34,7 @@ void plot_plans(const struct solved *rows, size_t n)
     const unsigned columns = bar_columns();
     double most = 0;
     for (size_t i = 0; i < n; i++) most = fmax(most, rows[i].promise.bits_per_item);
-    printf("\nbits per item: %s%s%s needed by any structure at that rate, %s the rest\n",
+    printf("\nbits per item: %s%s%s the lower bound, if there is one, %s the rest\n",
            ink(stdout, GOOD), needed, ink(stdout, PLAIN), more);
     for (size_t i = 0; i < n; i++) {
         const tamis_promise *r = &rows[i].promise;

@@ -1,6 +1,6 @@
 /* plan --svg: draws the false-positive rate against the size of the file, both on logarithmic
- * scales. There each kind is the curve of the lower bound, shifted to the right by its ratio to the
- * bound. */
+ * scales. There each kind is about the curve of the lower bound of sealed kinds, shifted to the
+ * right by its ratio to that bound. */
 #include "../filters/filter.h"
 #include "../frame/output.h"
 #include "plot.h"
@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/inspect.h>
 
 enum {
     WIDTH = 860,
@@ -156,12 +157,31 @@ static void draw_bound(struct picture *p)
         if (fill)
             put_svg(p, "L%d %dZ\"/>\n", LEFT, BOTTOM);
         else
-            put_svg(p, "\"><title>lower bound</title></path>\n");
+            put_svg(p, "\"><title>lower bound, sealed</title></path>\n");
     }
     put_svg(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">no structure</text>\n", LEFT + 12,
             BOTTOM - 32);
     put_svg(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12,
             BOTTOM - 14);
+}
+
+/* The bound of kinds that take keys one by one, of which bloom is one: at low rates only. */
+static void draw_dynamic_bound(struct picture *p)
+{
+    const tamis_plan bloom = {.struct_size = sizeof bloom, .kind = TAMIS_BLOOM, .items = p->items};
+    bool first = true;
+    put_svg(p, "<path class=\"bound dashed\" d=\"");
+    for (unsigned i = 0; i < POINTS; i++) {
+        tamis_plan plan = bloom;
+        tamis_promise r = {.struct_size = sizeof r};
+        plan.fpr = rate_of_point(p, i);
+        if (tamis_solve(&plan, &r, NULL) != TAMIS_OK || r.bound != TAMIS_BOUND_DYNAMIC) continue;
+        const double bytes = (double)p->items / 8 * r.bound_bits;
+        if (log(bytes) > p->x.high) break;
+        put_svg(p, "%c%.1f %.1f", first ? 'M' : 'L', at(&p->x, bytes), at(&p->y, r.fpr));
+        first = false;
+    }
+    put_svg(p, "\"><title>lower bound, keys one by one</title></path>\n");
 }
 
 /* --- Around them ------------------------------------------------------------------------------ */
@@ -206,13 +226,13 @@ static void draw_legend(struct picture *p, const tamis_plan *asked, const struct
 {
     char rate_only[24];
     int y = TOP + 12;
-    put_svg(p,
-            "<path class=\"bound\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">lower bound</text>\n",
-            LEGEND, y - 4, LEGEND + 34, y);
-    for (size_t i = 0; i < n; i++) {
+    for (int dynamic = 0; dynamic < 2; dynamic++, y += LINE)
+        put_svg(p, "<path class=\"bound%s\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">%s</text>\n",
+                dynamic ? " dashed" : "", LEGEND, y - 4, LEGEND + 34, y,
+                dynamic ? "lower bound, keys one by one" : "lower bound, sealed kinds");
+    for (size_t i = 0; i < n; i++, y += LINE) {
         const double bytes = (double)rows[i].promise.bytes, rate = rows[i].promise.fpr;
         snprintf(rate_only, sizeof rate_only, "%.2g %%", 100 * rate);
-        y += LINE;
         put_svg(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"M%d %dh26\"/>",
                 i % 2 != 0 ? " dashed" : "", hues[i % HUES], LEGEND, y - 4);
         put_svg(p, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 34, y,
@@ -242,7 +262,10 @@ static void draw_picture(struct picture *p, const tamis_plan *asked, const struc
     for (size_t i = 0; i < n; i++)
         put_svg(p, "%s: %s bytes, %s. ", tamis_kind_name(rows[i].plan.kind),
                 grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
-    put_svg(p, "No structure can be below the lower bound.</desc>\n%s", style);
+    put_svg(p,
+            "No structure can be below the lower bound of sealed kinds, and none that takes "
+            "keys one by one below the other, at low rates.</desc>\n%s",
+            style);
     put_svg(p, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
     put_svg(
         p,
@@ -250,6 +273,7 @@ static void draw_picture(struct picture *p, const tamis_plan *asked, const struc
         LEFT, grouped(p->items));
     draw_axes(p);
     draw_bound(p);
+    draw_dynamic_bound(p);
     draw_asked(p, asked);
     for (size_t i = 0; i < n; i++) draw_kind(p, &rows[i].plan, i);
     draw_legend(p, asked, rows, n);

@@ -16,9 +16,12 @@ const struct command commands[] = {
      "instead of --bytes. If all three are given, plan lists the kinds that fit, and what the "
      "others need.\n"
      "\n"
-     "Beside the bits per item (bits), plan prints the lower bound that no structure can beat at "
-     "that rate (bound), and the ratio of the two. k is the number of probes per key, and m the "
-     "number of bits, counters or slots.\n"
+     "Beside the bits per item (bits), plan prints the lower bound of such kinds at that rate "
+     "(bound), and the ratio of the two. The bound of sealed kinds is log2(1/rate); no structure "
+     "needs less. Kinds that take keys one by one need 1.44 bits more, except for terms that "
+     "vanish as the rate falls; above 10 % they are compared with the bound of sealed kinds. The "
+     "bound of exact follows from the lists. There is none for growing. k is the number of probes "
+     "per key, and m the number of bits, counters or slots.\n"
      "\n"
      "--kind distinct plans a sketch of distinct lines by --error, --bytes or both. plan knows no "
      "other sketches, because you choose their size: see 'tamis help kinds'.",
@@ -387,7 +390,8 @@ const struct command commands[] = {
      "to output force from column | row-group", 1, run_convert},
     {"pack", EXCHANGE, "-o OUT FILTER", "make a smaller file of a filter, for transfer",
      "The fewer bits are set, the smaller the packed file. A filter built with --for-transfer "
-     "takes 1.22 times the lower bound at a rate of 1%; a plain bloom filter takes 1.44 times. "
+     "takes 1.22 times the lower bound of files that never change at a rate of 1%; a plain bloom "
+     "filter takes 1.44 times. "
      "Filters that are half full, and ribbons, do not shrink. 'tamis unpack' restores the filter. "
      "No secret key is needed.",
      "# Make a smaller file, and restore the filter elsewhere:\n"

@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include <tamis/count.h>
+#include <tamis/inspect.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -112,6 +113,17 @@ void json_number(const char *name, double value)
         printf("%.12g", value);
     else
         fputs("null", stdout);
+}
+
+void json_lower_bound(uint32_t which, double bits, double ratio)
+{
+    const bool none = which == TAMIS_BOUND_NONE;
+    json_number("bound_bits", none ? NAN : bits);
+    json_number("bound_ratio", none ? NAN : ratio);
+    if (none)
+        json_number("bound", NAN);
+    else
+        json_text("bound", tamis_bound_name(which));
 }
 
 void json_bool(const char *name, bool value)

@@ -20,6 +20,8 @@ void json_count(const char *name, uint64_t value);
 void json_integer(const char *name, int64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);
+/* The members of a lower bound, `which` being TAMIS_BOUND_...: null if there is none. */
+void json_lower_bound(uint32_t which, double bits, double ratio);
 
 /* The members of a count. */
 void json_frequency(const tamis_estimate *e);

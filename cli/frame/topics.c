@@ -5,9 +5,9 @@
 const struct topic topics[] = {
     {"kinds", "the kinds of filters and sketches, and what each is for",
      "A filter holds a set. The number is the bits per item at a false-positive rate of 1 %. No "
-     "structure can have fewer than 6.64. A \"no\" is always right, except from filters of kind "
-     "pair "
-     "or private, which can miss members.\n"
+     "structure needs fewer than 6.64, and kinds that take keys one by one need about 8.09. A "
+     "\"no\" is always right, except from filters of kind pair or private, which can miss "
+     "members.\n"
      "\n"
      "  blocked      10.1  one cache line for each key: the fastest (default)\n"
      "  bloom         9.6  the classic: k bits anywhere in m\n"

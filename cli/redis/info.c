@@ -56,17 +56,23 @@ static bool weighs(const tamis_facts *f)
     return is_sketch(f);
 }
 
-/* Sets bits per item, as for a file, and the lower bound. */
+/* Sets bits per item, as for a file, and the lower bound: none if a shard has none, and the least
+ * strict one if shards differ. */
 static void set_bound(tamis_facts *all, const tamis_facts *f, unsigned n)
 {
     const uint64_t of = all->items > 0 ? all->items : all->planned_items;
+    double bits = 0;
     if (weighs(all) || of == 0) return;
+    all->bits_per_item = 8 * (double)all->bytes / (double)of;
+    all->bound = f->bound;
     for (unsigned i = 0; i < n; i++) {
         const uint64_t here = all->items > 0 ? f[i].items : f[i].planned_items;
-        if (here > 0) all->bound_bits += f[i].bound_bits * ((double)here / (double)of);
+        if (here > 0) bits += f[i].bound_bits * ((double)here / (double)of);
+        if (f[i].bound < all->bound) all->bound = f[i].bound;
     }
-    all->bits_per_item = 8 * (double)all->bytes / (double)of;
-    all->bound_ratio = all->bits_per_item / all->bound_bits;
+    if (all->bound == TAMIS_BOUND_NONE) return;
+    all->bound_bits = bits;
+    all->bound_ratio = all->bits_per_item / bits;
 }
 
 /* The sums saturate, because servers may report anything. */

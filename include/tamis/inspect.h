@@ -63,6 +63,20 @@ TAMIS_API const char *tamis_encoding_name(uint32_t encoding);
  * Since threads wait here, do not use such a window in a signal handler, nor in a child process
  * that was forked while other threads used it. Windows of sketches cannot be shared. */
 
+/* Lower bounds of the bits per item, in tamis_promise and tamis_facts. docs/ACCURACY.md, "The lower
+ * bound", explains them. */
+enum {
+    TAMIS_BOUND_NONE = 0,    /* growing, private and sketches: none is given                      */
+    TAMIS_BOUND_STATIC = 1,  /* sealed kinds: log2(1/fpr), which holds for every structure. Also at
+                              * rates above 10 %, to which the next one does not apply            */
+    TAMIS_BOUND_DYNAMIC = 2, /* kinds that take keys one by one: log2(1/fpr) + 1.44, except for
+                              * terms that vanish as the rate falls                               */
+    TAMIS_BOUND_TWO_SET = 3  /* exact: log2(ways to choose the items from all known keys) / items,
+                              * unless log2(1/fpr) is more                                        */
+};
+/* Returns "static", "dynamic" or "two-set", or NULL for any other number. */
+TAMIS_API const char *tamis_bound_name(uint32_t bound);
+
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */
 
@@ -135,6 +149,7 @@ typedef struct tamis_facts {
                             * from a newer library: then any bytes are keys, as if not stated     */
     uint32_t key_width;    /* the length that every key must have, in bytes; 0: any length        */
     uint64_t epoch;        /* window: of the last tamis_rotate_to; 0: none                        */
+    uint32_t bound;        /* which lower bound bound_bits is: TAMIS_BOUND_...                    */
 } tamis_facts;
 #define TAMIS_FACTS_INIT TAMIS_INIT(tamis_facts)
 

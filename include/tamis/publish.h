@@ -21,9 +21,9 @@ extern "C" {
 /* --- Packed files --------------------------------------------------------------------------------
  * A packed file encodes an image in fewer bytes if few of its bits are set. TAMIS_TRANSFER plans a
  * bloom filter for this: with more bits and fewer probes. The packed file then takes at most 1.25
- * times the lower bound, at rates of 1 % and below and from 100,000 items on (a plain filter takes
- * 1.44 times). The plan chooses the shape that does this in the least memory: 100 bits per item at
- * 1 %, 199 at 1e-4, but 1000 at 0.1 %. tamis_plan.bytes is the size of the image, not of the packed
+ * times log2(1/fpr) bits per item, at rates of 1 % and below and from 100,000 items on (a plain
+ * filter takes 1.44 times that). The plan chooses the shape that does this in the least memory: 100
+ * bits per item at 1 %, 199 at 1e-4, but 1000 at 0.1 %. tamis_plan.bytes is the size of the image, not of the packed
  * file; a limit on it can make the packed file bigger. tamis_promise.packed_bytes is the expected
  * size of the packed file.
  *

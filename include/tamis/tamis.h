@@ -122,7 +122,7 @@ TAMIS_API tamis_status tamis_open(const char *path, const tamis_options *options
                                   tamis_error *why);
 TAMIS_API void tamis_close(tamis *t); /* Frees the handle, which may be NULL. Does not save.      */
 
-/* --- Kinds, with bits per item at 1 % false positives; no structure needs fewer than 6.64 ----- */
+/* --- Kinds, with bits per item at 1 % false positives; bounds: sealed 6.64, most others 8.09 -- */
 typedef enum tamis_kind {
     TAMIS_AUTO = 0,        /* blocked, or bloom if blocked takes over a fifth more space          */
     TAMIS_BLOOM = 1,       /* the classic: k bits anywhere; 9.6 bits (k = 1: a bitmap)            */
@@ -200,11 +200,11 @@ typedef struct tamis_promise {
     double fpr;            /* expected with the planned items (pair: of its first filter)         */
     double fpr_asymptotic; /* the same by the textbook formula, which assumes an infinite m       */
     double bits_per_item;  /* 8 * bytes / items                                                   */
-    double bound_bits;     /* no structure needs fewer bits per item: log2(1/fpr), and for exact at
-                            * least log2(ways to choose the items from all known keys) / items    */
-    double bound_ratio;    /* bits_per_item / bound_bits                                          */
+    double bound_bits;     /* lower bound of bits per item at this rate, for kinds like this one  */
+    double bound_ratio;    /* bits_per_item / bound_bits; both are 0 if there is no bound         */
     double overflow;       /* probability of a saturated counter (counting), or no room (cuckoo)  */
     uint64_t packed_bytes; /* TAMIS_TRANSFER: expected size when packed; else 0                   */
+    uint32_t bound;        /* which lower bound: TAMIS_BOUND_..., see inspect.h                   */
 } tamis_promise;
 /* Completes a plan: computes the fields that are zero, and sets items, fpr and bytes to those of
  * the shape: as many items as given or more, and the given fpr and bytes or less. promise may be

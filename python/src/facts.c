@@ -56,6 +56,7 @@ static const Field fact_fields[] = {
     {"encoding", 'I', AT(encoding)},
     {"key_width", 'I', AT(key_width)},
     {"epoch", 'Q', AT(epoch)},
+    {"bound", 'I', AT(bound)},
     {NULL, 0, 0},
 };
 #undef AT

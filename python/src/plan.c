@@ -34,6 +34,7 @@ static const Field promise_fields[] = {
     {"bound_ratio", 'd', AT(bound_ratio)},
     {"overflow", 'd', AT(overflow)},
     {"packed_bytes", 'Q', AT(packed_bytes)},
+    {"bound", 'I', AT(bound)},
     {NULL, 0, 0},
 };
 #undef AT
@@ -163,6 +164,14 @@ static PyObject *encoding_name(PyObject *module, PyObject *number)
     return name_or_none(id <= UINT32_MAX ? tamis_encoding_name((uint32_t)id) : NULL);
 }
 
+static PyObject *bound_name(PyObject *module, PyObject *number)
+{
+    (void)module;
+    const unsigned long id = PyLong_AsUnsignedLong(number);
+    if (id == (unsigned long)-1 && PyErr_Occurred()) return NULL;
+    return name_or_none(id <= UINT32_MAX ? tamis_bound_name((uint32_t)id) : NULL);
+}
+
 PyMethodDef plan_functions[] = {
     {"solve", solve, METH_O, "solve($module, plan, /)\n--\n\nCompletes a plan: (plan, promise)."},
     {"kind_number", kind_number, METH_O,
@@ -171,5 +180,6 @@ PyMethodDef plan_functions[] = {
      "kind_name($module, number, /)\n--\n\nNone: there is no such kind."},
     {"encoding_name", encoding_name, METH_O,
      "encoding_name($module, number, /)\n--\n\nNone: not stated."},
+    {"bound_name", bound_name, METH_O, "bound_name($module, number, /)\n--\n\nNone: no bound."},
     {NULL, NULL, 0, NULL},
 };

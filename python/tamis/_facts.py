@@ -93,8 +93,9 @@ class Info:
     bytes: int  #: size of the whole image
     fill: float  #: share of bits that are set, or of cells in use
     bits_per_item: float
-    bound_bits: float  #: no structure needs fewer bits per item
+    bound_bits: float  #: lower bound of bits per item at this rate
     bound_ratio: float
+    bound: Optional[str]  #: which one: "static", "dynamic" or "two-set"; None if there is none
     items_estimate: float  #: distinct items, estimated from the bits alone
     items_low: float
     items_high: float
@@ -150,5 +151,6 @@ def info_from(facts: Dict[str, Any]) -> Info:
     facts["inner_kind"] = _tamis.kind_name(inner) if inner else None
     facts["hash"] = _HASHES.get(facts["hash"], str(facts["hash"]))
     facts["encoding"] = _tamis.encoding_name(facts["encoding"])
+    facts["bound"] = _tamis.bound_name(facts["bound"])
     facts["key_id"] = facts["key_id"].hex()
     return Info(**facts)

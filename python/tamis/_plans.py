@@ -128,8 +128,9 @@ class Plan:
     fpr: float  #: false-positive rate with these items
     bytes: int  #: size of the whole image
     bits_per_item: float
-    bound_bits: float  #: no structure needs fewer bits per item
-    bound_ratio: float  #: bits_per_item / bound_bits
+    bound_bits: float  #: lower bound of bits per item at this rate, for kinds like this one
+    bound_ratio: float  #: bits_per_item / bound_bits; both are 0 if there is no bound
+    bound: Optional[str]  #: which one: "static", "dynamic" or "two-set"; None if there is none
     m: int
     k: int
     cell_bits: int
@@ -161,9 +162,9 @@ class Plan:
         if self.packed_bytes:
             rows.append(("packed", f"{human_bytes(self.packed_bytes)}"))
         if self.bits_per_item:
-            rows.append(("per item", f"{self.bits_per_item:.2f} bits; "
-                                     f"{self.bound_ratio:.2f} times the lower bound of "
-                                     f"{self.bound_bits:.2f}"))
+            bound = (f"; {self.bound_ratio:.2f} times the lower bound of {self.bound_bits:.2f}"
+                     if self.bound else "")
+            rows.append(("per item", f"{self.bits_per_item:.2f} bits{bound}"))
         if self.m:
             rows.append(("cells", f"m = {self.m:,}, k = {self.k}"))
         return "\n".join(f"{name:<12}{value}" for name, value in rows)
@@ -184,7 +185,7 @@ def plan(items: Optional[float] = None, fpr: Optional[float] = None, *,
     items       5,000,000
     wrong       0.01 (1 in 100)
     size        6.3 MB (6,313,152 bytes)
-    per item    10.10 bits; 1.52 times the lower bound of 6.64
+    per item    10.10 bits; 1.25 times the lower bound of 8.09
     cells       m = 50,497,024, k = 8
     >>> tamis.plan(items=1000, bytes="2kB").fpr < 0.01
     True
@@ -194,8 +195,9 @@ def plan(items: Optional[float] = None, fpr: Optional[float] = None, *,
     return Plan(
         kind=_tamis.kind_name(solved["kind"]) or "", items=solved["items"], fpr=promise["fpr"],
         bytes=promise["bytes"], bits_per_item=promise["bits_per_item"],
-        bound_bits=promise["bound_bits"], bound_ratio=promise["bound_ratio"], m=solved["m"],
-        k=solved["k"], cell_bits=solved["cell_bits"], generations=solved["generations"],
+        bound_bits=promise["bound_bits"], bound_ratio=promise["bound_ratio"],
+        bound=_tamis.bound_name(promise["bound"]), m=solved["m"], k=solved["k"],
+        cell_bits=solved["cell_bits"], generations=solved["generations"],
         inner_kind=_tamis.kind_name(inner) if inner else None, excluded=solved["excluded"],
         seed=solved["seed"], error=solved["error"], delta=solved["delta"],
         encoding=_tamis.encoding_name(solved["encoding"]), key_width=solved["key_width"],

@@ -319,9 +319,10 @@ static long reply_read_facts(redis_ctx *ctx, const tamis_facts *f)
     real_field(ctx, "bits-per-item", f->bits_per_item);
     real_field(ctx, "bound-bits", f->bound_bits);
     real_field(ctx, "bound-ratio", f->bound_ratio);
+    text_field(ctx, "bound", f->bound != TAMIS_BOUND_NONE ? tamis_bound_name(f->bound) : "none");
     redis_field(ctx, "noise-floor", f->noise_999);
     redis_field(ctx, "saturated", (long long)f->saturated);
-    return 11;
+    return 12;
 }
 
 static void reply_facts(redis_ctx *ctx, struct native_body *b, bool full, const tamis_facts *f)

@@ -104,6 +104,18 @@ static void put_distinct(struct text *t, const tamis_facts *f)
     number(t, "error", f->error);
 }
 
+/* null if there is none. */
+static void put_lower_bound(struct text *t, const tamis_facts *f)
+{
+    const bool none = f->bound == TAMIS_BOUND_NONE;
+    number(t, "bound_bits", none ? NAN : f->bound_bits);
+    number(t, "bound_ratio", none ? NAN : f->bound_ratio);
+    if (none)
+        number(t, "bound", NAN);
+    else
+        word(t, "bound", tamis_bound_name(f->bound));
+}
+
 static void put_items(struct text *t, const tamis_facts *f)
 {
     count(t, "items", f->items);
@@ -115,8 +127,7 @@ static void put_items(struct text *t, const tamis_facts *f)
     number(t, "items_high", f->items_high);
     count(t, "bytes", f->bytes);
     number(t, "bits_per_item", f->bits_per_item);
-    number(t, "bound_bits", f->bound_bits);
-    number(t, "bound_ratio", f->bound_ratio);
+    put_lower_bound(t, f);
     number(t, "fpr_planned", f->fpr_planned);
     number(t, "fpr_now", f->fpr_now);
 }

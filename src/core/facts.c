@@ -119,14 +119,14 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     const double distinct =
         (t->kind->traits & TAMIS__MULTISET) != 0 && items > e.high ? e.value : items;
     out->bits_per_item = 8 * (double)out->bytes / (empty ? (double)t->planned_items : distinct);
-    out->bound_bits = log2(1 / (empty || g.rate <= 0 ? t->planned_fpr : g.rate));
-    const double sets = tamis__two_set_bound(items, (double)g.excluded);
-    if (sets > out->bound_bits) out->bound_bits = sets;
-    out->bound_ratio = out->bits_per_item / out->bound_bits;
+    const double rate = empty || g.rate <= 0 ? t->planned_fpr : g.rate;
+    out->bound = tamis__bound(t->kind, rate, items, (double)g.excluded, &out->bound_bits);
+    if (out->bound != TAMIS_BOUND_NONE) out->bound_ratio = out->bits_per_item / out->bound_bits;
     if (tamis__counts_distinct(&t->body)) {
         out->items = e.value < TAMIS__MOST_DISTINCT ? (uint64_t)(e.value + 0.5) : UINT64_MAX;
         out->items_estimated = e.low < e.high;
         out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
+        out->bound = TAMIS_BOUND_NONE;
     }
     return tamis__sketch(t) != NULL ? tamis__noise_facts(t, out) : TAMIS_OK;
 }

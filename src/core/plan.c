@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <tamis/inspect.h>
 
 uint64_t tamis__cell_bytes(uint64_t cells)
 {
@@ -79,11 +80,34 @@ double tamis__two_set_bound(double n, double x)
            n;
 }
 
-static double bound_of(const tamis_plan *p)
+/* Up to this rate, no kind is below log2(1/rate) + log2(e), which omits terms that vanish as the
+ * rate falls. A Bloom filter has log2(e)·log2(1/rate) bits, which are fewer from 10.4 % on. */
+#define MOST_DYNAMIC 0.1
+
+uint32_t tamis__bound(const struct kind *kind, double rate, double n, double x, double *bits)
 {
-    const double rate = log2(1 / p->fpr);
-    const double sets = tamis__two_set_bound((double)p->items, (double)p->excluded);
-    return rate > sets ? rate : sets;
+    const double log2_e = 1.44269504088896340736;
+    *bits = log2(1 / rate);
+    if ((kind->traits & TAMIS__EXCLUDES) != 0) {
+        const double sets = tamis__two_set_bound(n, x);
+        if (sets <= *bits) return TAMIS_BOUND_STATIC;
+        *bits = sets;
+        return TAMIS_BOUND_TWO_SET;
+    }
+    if (kind->sealing != NULL) return TAMIS_BOUND_STATIC;
+    if ((kind->traits & (TAMIS__GROWS | TAMIS__NOISY)) != 0) {
+        *bits = 0;
+        return TAMIS_BOUND_NONE;
+    }
+    if (rate > MOST_DYNAMIC) return TAMIS_BOUND_STATIC;
+    *bits += log2_e;
+    return TAMIS_BOUND_DYNAMIC;
+}
+
+const char *tamis_bound_name(uint32_t bound)
+{
+    static const char *const names[] = {NULL, "static", "dynamic", "two-set"};
+    return bound < sizeof names / sizeof *names ? names[bound] : NULL;
 }
 
 /* --- What a kind accepts ---------------------------------------------------------------------- */
@@ -204,8 +228,9 @@ tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why
     if (has_error(tamis__kind(p->kind), p)) return TAMIS_OK;
     r->fpr = p->fpr;
     r->bits_per_item = 8 * (double)p->bytes / (double)p->items;
-    r->bound_bits = bound_of(p);
-    r->bound_ratio = r->bits_per_item / r->bound_bits;
+    r->bound = tamis__bound(tamis__kind(p->kind), p->fpr, (double)p->items, (double)p->excluded,
+                            &r->bound_bits);
+    if (r->bound != TAMIS_BOUND_NONE) r->bound_ratio = r->bits_per_item / r->bound_bits;
     return TAMIS_OK;
 }
 

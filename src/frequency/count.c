@@ -544,6 +544,7 @@ tamis_status tamis__noise_facts(const tamis *t, tamis_facts *out)
     out->noise_99 = n->most_99;
     out->noise_999 = n->most_999;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
+    out->bound = TAMIS_BOUND_NONE;
     if (tamis__keeps_items(t)) tamis__list_facts(t, out);
     tamis__free(t->body.memory, made);
     return TAMIS_OK;

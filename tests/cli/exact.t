@@ -61,9 +61,10 @@ tamis: --never requires an exact filter, because a ribbon filter can be wrong ab
 $ tamis plan -n 1M --never-items 100M
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
 exact              1,000,000       1,087,051    8.70   8.09   1.07  0.781 % (1 in 128)           0  -
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ tamis plan -n 1M --never-items 100M -p 1/40000 --kind exact --json
-[{"kind": "exact", "items": 1000000, "bytes": 1937396, "bits_per_item": 15.499168, "bound_bits": 15.2877197262, "bound_ratio": 1.01383125002, "fpr": 2.49998726929e-05, "m": 0, "k": 0}]
+[{"kind": "exact", "items": 1000000, "bytes": 1937396, "bits_per_item": 15.499168, "bound_bits": 15.2877197262, "bound_ratio": 1.01383125002, "bound": "static", "fpr": 2.49998726929e-05, "m": 0, "k": 0}]
 
 # The smallest sealed kind.
 $ tamis build --static -o s.tamis in

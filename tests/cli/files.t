@@ -135,7 +135,7 @@ a.tamis: blocked filter
   items     1,000 of 2,000 planned
             by the bits 1,001 distinct, with 99 % certainty 986 to 1,016
   wrong     0.0228 % (1 in 4,380) of never-added keys get a maybe now; planned 0.931 % (1 in 107)
-  size      2,816 bytes, 22.53 bits per item; 1.86 times the lower bound of 12.10
+  size      2,816 bytes, 22.53 bits per item; 1.66 times the lower bound of 13.54
   bits      32.4 % set; m = 20,480, k = 8
   hash      xxh3-128, seed 0
   file      format 1, generation 1

@@ -228,20 +228,20 @@ Add cost: one bit in each row becomes 1.
 # Pictures, here in ASCII.
 $ COLUMNS=60 tamis plan --items 1M --fpr 1% --plot | tail -n 12
 
-bits per item: # needed by any structure at that rate, - the rest
-bloom        ######--- 9.60
-partitioned  ######--- 9.60
-blocked      ######---- 10.10
-counting     ######------------------------------- 38.38
-pair         ######------------- 20.20
-growing      ######------------------- 25.70
-window       ######------- 13.27
-cuckoo       #######-- 9.54
+bits per item: # the lower bound, if there is one, - the rest
+bloom        ########- 9.60
+partitioned  ########- 9.60
+blocked      ########-- 10.10
+counting     ########----------------------------- 38.38
+pair         ########----------- 20.20
+growing      ------------------------- 25.70
+window       ########----- 13.27
+cuckoo       ########- 9.54
 fuse         #######- 7.92
 ribbon       ######- 6.78
 $ COLUMNS=60 tamis plan --items 1M --bytes 1MB --kind bloom --plot | tail -n 2
-bits per item: # needed by any structure at that rate, - the rest
-bloom        ##########################----------- 8.00
+bits per item: # the lower bound, if there is one, - the rest
+bloom        ################################----- 8.00
 $ seq 100000 > many; tamis build --kind counting -o many.tamis many; COLUMNS=60 tamis info --plot many.tamis | tail -n 9
   hash      xxh3-128, seed 0
   file      format 1, generation 1
@@ -273,7 +273,7 @@ tamis: plan: --plot and --json cannot be combined
 
 # As SVG; with bytes asked for, the rates stand beside the kinds.
 $ tamis plan --items 1M --fpr 1% --svg sizes.svg | tail -n 1
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ grep -c '<path class="kind' sizes.svg; grep '<title id' sizes.svg
 20
 <title id="title">False-positive rate against size, for 1,000,000 items</title>

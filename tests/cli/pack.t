@@ -1,21 +1,24 @@
 # A plan for transfer: what it takes here, and on the wire.
 $ tamis plan --for-transfer --items 1M --fpr 1%
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-bloom              1,000,000      12,439,128   99.51   6.64  14.98  1 % (1 in 100)               1  99,499,200
+bloom              1,000,000      12,439,128   99.51   8.09  12.31  1 % (1 in 100)               1  99,499,200
 packed                             1,010,659    8.09   6.64   1.22
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ tamis plan --for-transfer --items 1M --fpr 1e-4 --json
-[{"kind": "bloom", "items": 1000000, "bytes": 24878056, "packed_bytes": 2021085, "bits_per_item": 199.024448, "bound_bits": 13.2877125279, "bound_ratio": 14.9780820124, "fpr": 9.99999897147e-05, "m": 198998336, "k": 2}]
+[{"kind": "bloom", "items": 1000000, "bytes": 24878056, "packed_bytes": 2021085, "bits_per_item": 199.024448, "bound_bits": 14.7304075688, "bound_ratio": 13.5111297546, "bound": "dynamic", "fpr": 9.99999897147e-05, "m": 198998336, "k": 2}]
 $ tamis plan --for-transfer --items 100k --fpr 0.1%
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-bloom                100,000      12,495,480  999.64   9.97 100.31  0.1 % (1 in 1,000)           1  99,950,016
+bloom                100,000      12,495,480  999.64  11.41  87.62  0.1 % (1 in 1,000)           1  99,950,016
 packed                               145,941   11.68   9.97   1.17
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ tamis plan --for-transfer --items 100k --fpr 0.1% --bytes 1MB
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-bloom                100,000         778,328   62.27   9.97   6.25  0.1 % (1 in 1,000)           2  6,224,064
+bloom                100,000         778,328   62.27  11.41   5.46  0.1 % (1 in 1,000)           2  6,224,064
 packed                               160,002   12.80   9.97   1.28
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ tamis plan --for-transfer --kind auto --items 100k --bytes 1MB --json | grep -o '"kind": "[a-z]*"'
 "kind": "bloom"
 $ tamis plan --for-transfer --kind blocked --items 1M --fpr 1%

@@ -1,33 +1,37 @@
 $ tamis plan --items 1000000 --fpr 0.01
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 100)               7  9,592,960
-partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,432 a row
-blocked            1,000,000       1,262,848   10.10   6.64   1.52  1 % (1 in 100)               8  10,099,712
-counting           1,000,000       4,797,312   38.38   6.64   5.78  1 % (1 in 100)               7  9,592,960
-pair               1,000,000       2,525,504   20.20   6.64   3.04  1 % (1 in 100)               8  10,099,712
-growing            1,000,000       3,212,208   25.70   6.71   3.83  0.956 % (1 in 105)           9  2,097,152
-window             1,000,000       1,658,240   13.27   6.64   2.00  0.999 % (1 in 100)           8  3,315,200
-cuckoo             1,000,000       1,192,024    9.54   7.08   1.35  0.738 % (1 in 136)           2  1,059,228
+bloom              1,000,000       1,199,504    9.60   8.09   1.19  1 % (1 in 100)               7  9,592,960
+partitioned        1,000,000       1,199,512    9.60   8.09   1.19  1 % (1 in 100)               7  1,370,432 a row
+blocked            1,000,000       1,262,848   10.10   8.09   1.25  1 % (1 in 100)               8  10,099,712
+counting           1,000,000       4,797,312   38.38   8.09   4.75  1 % (1 in 100)               7  9,592,960
+pair               1,000,000       2,525,504   20.20   8.09   2.50  1 % (1 in 100)               8  10,099,712
+growing            1,000,000       3,212,208   25.70      -      -  0.956 % (1 in 105)           9  2,097,152
+window             1,000,000       1,658,240   13.27   8.09   1.64  0.999 % (1 in 100)           8  3,315,200
+cuckoo             1,000,000       1,192,024    9.54   8.53   1.12  0.738 % (1 in 136)           2  1,059,228
 fuse               1,000,000         989,512    7.92   7.00   1.13  0.781 % (1 in 128)           3  -
 ribbon             1,000,000         847,917    6.78   6.64   1.02  1 % (1 in 100)               0  -
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ tamis plan --items 1M --bytes 2MB --kind bloom --json
-[{"kind": "bloom", "items": 1000000, "bytes": 2000000, "bits_per_item": 16, "bound_bits": 11.0876539144, "bound_ratio": 1.44304648428, "fpr": 0.000459497962765, "m": 15996416, "k": 11}]
+[{"kind": "bloom", "items": 1000000, "bytes": 2000000, "bits_per_item": 16, "bound_bits": 12.5303489553, "bound_ratio": 1.27689979402, "bound": "dynamic", "fpr": 0.000459497962765, "m": 15996416, "k": 11}]
 $ tamis plan --fpr 1/1000 --bytes 1MiB --kind blocked
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-blocked              533,309       1,048,576   15.73   9.97   1.58  0.1 % (1 in 1,000)           8  8,386,048
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+blocked              533,309       1,048,576   15.73  11.41   1.38  0.1 % (1 in 1,000)           8  8,386,048
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 
 # The k rows of m bits of the lecture: 75,000,000 bits, 1.28 %. The best k for as many bits: 0.074
 # %.
 $ tamis plan --kind partitioned --items 5000000 --k 30 --m 2500000
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-partitioned        5,000,000       9,376,344   15.00   6.29   2.38  1.27 % (1 in 78)            30  2,500,000 a row
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+partitioned        5,000,000       9,376,344   15.00   7.74   1.94  1.27 % (1 in 78)            30  2,500,000 a row
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 $ tamis plan --kind partitioned --items 5000000 --bytes 9376344
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-partitioned        5,000,000       9,376,344   15.00  10.39   1.44  0.0744 % (1 in 1,344)       10  7,500,000 a row
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+partitioned        5,000,000       9,376,344   15.00  11.84   1.27  0.0744 % (1 in 1,344)       10  7,500,000 a row
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 
 # Choosing: blocked, but bloom where blocked wastes space.
 $ tamis plan --kind auto --items 1M --fpr 1% --json | grep -o '"kind": "[a-z]*"'
@@ -101,9 +105,9 @@ tamis: plan: 'ten' is not a number of items, like 1000000, 1M or 1e6; the rate c
 # A kind that does not fit says why, beside those that do.
 $ tamis plan --items 1M --fpr 1% --bytes 1200000
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 100)               7  9,592,960
-partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,432 a row
-cuckoo             1,000,000       1,192,024    9.54   7.08   1.35  0.738 % (1 in 136)           2  1,059,228
+bloom              1,000,000       1,199,504    9.60   8.09   1.19  1 % (1 in 100)               7  9,592,960
+partitioned        1,000,000       1,199,512    9.60   8.09   1.19  1 % (1 in 100)               7  1,370,432 a row
+cuckoo             1,000,000       1,192,024    9.54   8.53   1.12  0.738 % (1 in 136)           2  1,059,228
 fuse               1,000,000         989,512    7.92   7.00   1.13  0.781 % (1 in 128)           3  -
 ribbon             1,000,000         847,917    6.78   6.64   1.02  1 % (1 in 100)               0  -
 blocked      needs 1262848 bytes, more than the 1200000 given
@@ -111,7 +115,8 @@ counting     needs 4797312 bytes, more than the 1200000 given
 pair         needs 2525504 bytes, more than the 1200000 given
 growing      needs 3212208 bytes, more than the 1200000 given
 window       needs 1658240 bytes, more than the 1200000 given
-bits: per item, of the whole file; bound: fewer are impossible at that rate
+bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
+known before (sealed kinds), or if they come one by one (the others, at low rates)
 
 # Suffixes of counts and sizes: upper and lower case mean the same.
 $ for n in 9M 9m 9000k 9000K 0.009G 0.009g 9e6; do tamis plan --json --kind bloom --fpr 1% --items $n; done | sort -u | grep -o '"items": [0-9]*'

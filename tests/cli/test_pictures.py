@@ -9,6 +9,7 @@ import tidy  # noqa: E402, F401
 import xml.etree.ElementTree as xml
 
 TAMIS = os.environ["TAMIS"]
+ONE_BY_ONE = {"bloom", "partitioned", "blocked", "counting", "pair", "window", "cuckoo"}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -71,12 +72,17 @@ def curves_and_marks():
                       ("--items", "1G", "--bytes", "2GB"),
                       ("--items", "1M", "--fpr", "1e-9")):
         root, paths, plans = read_svg(*arguments)
-        bound = paths.pop("lower bound")
+        bounds = {"static": paths.pop("lower bound, sealed"),
+                  "dynamic": paths.pop("lower bound, keys one by one")}
+        above = max(x0 - x_of_bound(bounds["static"], y) for x0, y in bounds["dynamic"]
+                    if x_of_bound(bounds["static"], y) is not None)
+        assert above > 10, (arguments, above)
         assert set(paths) == {plan["kind"] for plan in plans}, paths.keys()
         for kind, curve in paths.items():
             assert len(curve) > 5, (arguments, kind)
             # less wrong, bigger
             assert all(y1 >= y0 - 0.2 for (_, y0), (_, y1) in zip(curve, curve[1:])), kind
+            bound = bounds["dynamic" if kind in ONE_BY_ONE else "static"]
             gaps = [x - x_of_bound(bound, y) for x, y in curve if x_of_bound(bound, y) is not None]
             assert gaps and min(gaps) > -0.3, (arguments, kind, min(gaps))
         marks = {mark.find(SVG + "title").text.split(":")[0]: mark
@@ -100,8 +106,9 @@ def bars():
         lines = tamis("plan", *arguments, "--plot", COLUMNS="123").split("\n")
         most = max(plan["bits_per_item"] for plan in plans)
         for plan in plans:
-            bar = next(line for line in lines if re.match(plan["kind"] + " +#+-* ", line))
-            needed = min(plan["bound_bits"], plan["bits_per_item"])
+            bar = next(line for line in lines if re.match(plan["kind"] + " +[#-]#*-* ", line))
+            assert (plan["bound_bits"] is None) == (plan["kind"] == "growing"), plan
+            needed = min(plan["bound_bits"] or 0, plan["bits_per_item"])
             assert abs(bar.count("#") - needed / most * 100) <= 0.51, (plan, bar)
             assert abs(bar.count("#")
                        + bar.count("-") - plan["bits_per_item"] / most * 100) <= 0.51, (plan, bar)

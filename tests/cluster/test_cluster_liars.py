@@ -163,8 +163,8 @@ def test_older_modules():
     liar = Liar(HMGET=one_shard(b"blocked"),
                 TAMIS_INFO=b"*4\r\n$4\r\nkind\r\n$7\r\nblocked\r\n$5\r\nitems\r\n:5\r\n")
     said = facts(liar.url)
-    assert [said[name] for name in ("items_low", "items_high", "bound_bits", "bound_ratio")] \
-        == [None] * 4 and said["items"] == 5
+    assert [said[name] for name in ("items_low", "items_high", "bound_bits", "bound_ratio",
+                                    "bound")] == [None] * 5 and said["items"] == 5
     assert "distinct" not in tamis("info", liar.url) and "bound" not in tamis("info", liar.url)
     liar.socket.close()
 

@@ -192,7 +192,9 @@ static void check_facts(const tamis *t, const tamis_plan *plan, double distinct)
     const bool empty = f.items == 0;
     const double items = (double)(empty ? f.planned_items : f.items);
     CHECK_THAT(f.bits_per_item, ==, 8 * (double)f.bytes / items);
-    CHECK_THAT(fabs(f.bound_bits + log2(empty ? f.fpr_planned : f.fpr_now)), <=, 1e-9);
+    const double now = empty ? f.fpr_planned : f.fpr_now, more = now <= 0.1 ? 1 / log(2) : 0;
+    CHECK_THAT(f.bound, ==, now <= 0.1 ? TAMIS_BOUND_DYNAMIC : TAMIS_BOUND_STATIC);
+    CHECK_THAT(fabs(f.bound_bits + log2(now) - more), <=, 1e-9);
     CHECK_THAT(f.bound_ratio, ==, f.bits_per_item / f.bound_bits);
 }
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -73,7 +74,10 @@ static bool solve(const tamis_plan *asked, tamis_plan *solved)
     CHECK(promise.bytes == solved->bytes && promise.fpr <= solved->fpr &&
           promise.fpr >= solved->fpr);
     CHECK_THAT(promise.bits_per_item, ==, 8 * (double)solved->bytes / (double)solved->items);
-    CHECK_THAT(promise.bound_bits, ==, log2(1 / solved->fpr));
+    const bool dynamic = solved->fpr <= 0.1;
+    CHECK_THAT(promise.bound, ==, dynamic ? TAMIS_BOUND_DYNAMIC : TAMIS_BOUND_STATIC);
+    CHECK_THAT(fabs(promise.bound_bits - log2(1 / solved->fpr) - (dynamic ? 1 / log(2) : 0)), <,
+               1e-12);
     CHECK_THAT(promise.bound_ratio, ==, promise.bits_per_item / promise.bound_bits);
     tamis_plan again = *solved;
     CHECK_OK(tamis_solve(&again, NULL, NULL));
@@ -329,7 +333,68 @@ static void foreign_fields_are_refused(void)
     }
 }
 
+/* Each kind is compared with the bound of its class: sealed kinds with log2(1/fpr), kinds that take
+ * keys one by one with log2(e) more, but only up to 10 %, exact with its two sets or its rate, and
+ * growing with none. The file of such a filter says the same. */
+static void bounds_are_those_of_the_class(void)
+{
+    static const struct {
+        uint32_t kind, bound;
+        double fpr;
+        uint64_t excluded;
+    } cases[] = {
+        {TAMIS_BLOOM, TAMIS_BOUND_DYNAMIC, 0.01, 0},
+        {TAMIS_PARTITIONED, TAMIS_BOUND_DYNAMIC, 0.01, 0},
+        {TAMIS_BLOCKED, TAMIS_BOUND_DYNAMIC, 1e-6, 0},
+        {TAMIS_COUNTING, TAMIS_BOUND_DYNAMIC, 0.1, 0},
+        {TAMIS_PAIR, TAMIS_BOUND_DYNAMIC, 0.01, 0},
+        {TAMIS_WINDOW, TAMIS_BOUND_DYNAMIC, 0.01, 0},
+        {TAMIS_CUCKOO, TAMIS_BOUND_DYNAMIC, 0.01, 0},
+        {TAMIS_BLOOM, TAMIS_BOUND_STATIC, 0.105, 0},
+        {TAMIS_BLOOM, TAMIS_BOUND_STATIC, 0.5, 0},
+        {TAMIS_FUSE, TAMIS_BOUND_STATIC, 0.01, 0},
+        {TAMIS_RIBBON, TAMIS_BOUND_STATIC, 0.01, 0},
+        {TAMIS_EXACT, TAMIS_BOUND_STATIC, 1e-3, 1000},
+        {TAMIS_EXACT, TAMIS_BOUND_TWO_SET, 0, 10000},
+        {TAMIS_GROWING, TAMIS_BOUND_NONE, 0.01, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint32_t bound = cases[i].bound;
+        tamis_plan p = {.struct_size = sizeof p,
+                        .kind = cases[i].kind,
+                        .items = 1000,
+                        .fpr = cases[i].fpr,
+                        .excluded = cases[i].excluded};
+        tamis_promise r = {.struct_size = sizeof r};
+        tamis_facts f = {.struct_size = sizeof f};
+        tamis *t;
+        CHECK_OK(tamis_solve(&p, &r, NULL));
+        const double two_sets = /* log2 C(11000, 1000) / 1000, where it is asked for */
+            (lgamma(11001) - lgamma(10001) - lgamma(1001)) / log(2) / 1000;
+        const double bits = bound == TAMIS_BOUND_NONE      ? 0
+                            : bound == TAMIS_BOUND_TWO_SET ? two_sets
+                            : bound == TAMIS_BOUND_DYNAMIC ? log2(1 / p.fpr) + 1 / log(2)
+                                                           : log2(1 / p.fpr);
+        CHECK_THAT(r.bound, ==, bound);
+        CHECK_THAT(fabs(r.bound_bits - bits), <, 1e-6);
+        CHECK_THAT(fabs(r.bound_ratio - (bits > 0 ? r.bits_per_item / bits : 0)), <, 1e-5);
+        CHECK(bound == TAMIS_BOUND_NONE || r.bound_ratio > 1);
+        CHECK_OK(tamis_create(&p, NULL, &t, NULL));
+        CHECK_OK(tamis_info(t, &f));
+        if (cases[i].kind == TAMIS_EXACT) /* it has no keys yet, so only the rate is known */
+            CHECK_THAT(f.bound, ==, TAMIS_BOUND_STATIC);
+        else
+            CHECK(f.bound == bound && fabs(f.bound_bits - bits) < 1e-6);
+        tamis_close(t);
+    }
+    CHECK(tamis_bound_name(TAMIS_BOUND_NONE) == NULL && tamis_bound_name(4) == NULL);
+    CHECK(strcmp(tamis_bound_name(TAMIS_BOUND_STATIC), "static") == 0);
+    CHECK(strcmp(tamis_bound_name(TAMIS_BOUND_DYNAMIC), "dynamic") == 0);
+    CHECK(strcmp(tamis_bound_name(TAMIS_BOUND_TWO_SET), "two-set") == 0);
+}
+
 static const struct test tests[] = {
+    {"bounds_are_those_of_the_class", bounds_are_those_of_the_class},
     {"from_items_and_rate", from_items_and_rate},
     {"from_bytes", from_bytes},
     {"no_other_k_is_better", no_other_k_is_better},

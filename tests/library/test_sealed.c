@@ -472,6 +472,7 @@ static void space_is_near_the_bound(void)
         const double sets = (lgamma(n + x + 1) - lgamma(n + 1) - lgamma(x + 1)) / log(2) / n;
         const double rate = log2(1 / f.fpr_now), bound = sets > rate ? sets : rate;
         CHECK_THAT(fabs(f.bound_bits - bound), <, 0.01);
+        CHECK_THAT(f.bound, ==, sets > rate ? TAMIS_BOUND_TWO_SET : TAMIS_BOUND_STATIC);
         if (c->most != 0) CHECK_THAT(f.bits_per_item, <, c->most * bound);
         if (c->most != 0) CHECK_THAT(f.bound_ratio, <, c->most);
         if (c->most != 0 && x == 0) CHECK_THAT(f.bits_per_item / -log2(c->fpr), <, c->most);

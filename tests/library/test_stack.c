@@ -266,6 +266,7 @@ static tamis_status s_names(struct scene *s)
     CHECK(tamis_kind_named(tamis_kind_name(s->model->kind)) == s->model->kind);
     CHECK(tamis_status_message(TAMIS_ENOMEM) != NULL && tamis_version() != NULL);
     CHECK(tamis_encoding_name(TAMIS_KEYS_TEXT) != NULL);
+    CHECK(tamis_bound_name(TAMIS_BOUND_STATIC) != NULL);
     return tamis_release(s->t, 1e9, &s->made, &s->why);
 }
 

@@ -333,7 +333,17 @@ def test_plan():
     plan = tamis.plan(items=5_000_000, fpr=0.01)
     assert plan.kind == "blocked" and plan.items >= 5_000_000 and plan.fpr <= 0.01
     assert plan.bytes * 8 / 5_000_000 == pytest.approx(plan.bits_per_item, rel=0.01)
-    assert plan.bound_bits == pytest.approx(math.log2(1 / plan.fpr), rel=1e-6)
+    # keys one by one: log2(e) more than a sealed kind; of unknown number: no bound
+    assert plan.bound == "dynamic"
+    assert plan.bound_bits == pytest.approx(math.log2(1 / plan.fpr) + math.log2(math.e), rel=1e-6)
+    assert "1.25 times the lower bound of 8.09" in str(plan)
+    sealed = tamis.plan(items=5_000_000, fpr=0.01, kind="ribbon")
+    assert sealed.bound == "static"
+    assert sealed.bound_bits == pytest.approx(math.log2(1 / sealed.fpr), rel=1e-6)
+    growing = tamis.plan(items=5_000_000, fpr=0.01, kind="growing")
+    assert growing.bound is None and growing.bound_bits == growing.bound_ratio == 0
+    assert "bound" not in str(growing)
+    assert tamis.Filter(items=100, fpr=0.01).info.bound == "dynamic"
     assert "blocked" in str(plan) and "5,000,000" in str(plan)
     assert tamis.plan(bytes="1MiB", fpr=0.01).bytes <= 1 << 20
     assert tamis.plan(bytes=1 << 20, fpr=0.01).items > 800_000

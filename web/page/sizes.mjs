@@ -20,6 +20,8 @@ const LEAST_BITS = 1, MOST_BITS = 512;
 const EDGE = { left: 40, top: 12, bottom: 40 };
 const ROOM_FOR_NAMES = 640, NAME_HEIGHT = 15;
 
+const BOUNDS = { bound: 'sealed bound', 'bound dynamic': 'dynamic bound' };
+
 let items = 1e6, exponent = 2, curves, waiting = 0;
 const hidden = new Set(), rows = new Map(), kept = new Map();
 
@@ -70,13 +72,22 @@ function grid({ width, right, bottom, x, y }) {
   return lines;
 }
 
+// Returns the lower bound of kinds like this one, which has its rates exactly or nearly so. Above
+// 10 % the bound of kinds that take keys one by one does not hold, and is left out.
+function lowerBound(kind) {
+  const dynamic = kind === 'bloom';
+  return curves[kind].filter((p) => p.bound === (dynamic ? 'dynamic' : 'static'))
+    .map((p) => [p.e, p.boundBits]);
+}
+
 // Puts names beside the ends of the curves, moved apart where they would overlap.
 function names({ width, right, bottom, y }, shown) {
   if (width < ROOM_FOR_NAMES) return [];
   const ends = shown.map(([kind, points]) => [kind, points.filter((p) => !p.refused).at(-1)])
     .filter(([, last]) => last)
     .map(([kind, last]) => ({ kind, at: y(last.bitsPerItem) }));
-  ends.push({ kind: 'bound', at: y(LAST * Math.log2(10)) });
+  ends.push({ kind: 'bound', at: y(lowerBound('ribbon').at(-1)[1]) });
+  ends.push({ kind: 'bound dynamic', at: y(lowerBound('bloom').at(-1)[1]) });
   ends.sort((a, b) => b.at - a.at);
   let free = bottom;
   for (const end of ends) {
@@ -85,7 +96,7 @@ function names({ width, right, bottom, y }, shown) {
   }
   return ends.map(({ kind, at }) => svg('text',
     { class: `name kind-${kind}`, x: right + 8, y: at + 4 },
-    kind === 'bound' ? 'the bound' : kind));
+    BOUNDS[kind] ?? kind));
 }
 
 function draw() {
@@ -97,16 +108,18 @@ function draw() {
     class: `curve kind-${kind}`,
     d: path(points.filter((p) => !p.refused).map((p) => [p.e, p.bitsPerItem])),
   }, svg('title', {}, kind)));
-  const bound = curves.bloom.map(({ e }) => [e, e * Math.log2(10)]);
+  const bound = lowerBound('ribbon'), dynamic = lowerBound('bloom');
   $('plot').replaceChildren(svg('svg', {
     role: 'img', viewBox: `0 0 ${width} ${height}`, width, height,
     'aria-label': `Bits per item against the false-positive rate for ${count(items)} items. ` +
-      `The bound goes from ${number(bound[0][1])} to ${number(bound.at(-1)[1])} bits; ` +
+      `The bound goes from ${number(bound[0][1])} to ${number(bound.at(-1)[1])} bits for sealed ` +
+      `kinds, and to ${number(dynamic.at(-1)[1])} for kinds that take keys one by one; ` +
       'the table has all kinds at the chosen rate.',
   }, ...grid(scale),
   svg('text', { class: 'tick middle', x: (EDGE.left + right) / 2, y: height - 6 },
     'false-positive rate'),
-  svg('path', { class: 'curve bound', d: path(bound) }), ...lines,
+  svg('path', { class: 'curve bound', d: path(bound) }),
+  svg('path', { class: 'curve bound dynamic', d: path(dynamic) }), ...lines,
   svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: bottom }),
   ...names(scale, shown)));
 }
@@ -134,7 +147,7 @@ function fillTable() {
   for (const kind of sorted) {
     const { row, figures } = rows.get(kind), p = curves[kind][at];
     const texts = p.refused ? ['–', '–', p.refused]
-      : [p.bitsPerItem.toFixed(2), p.boundRatio.toFixed(2), bytes(p.bytes)];
+      : [p.bitsPerItem.toFixed(2), p.bound ? p.boundRatio.toFixed(2) : '–', bytes(p.bytes)];
     figures.forEach((cell, i) => { cell.textContent = texts[i]; });
     figures[2].className = p.refused ? 'refused' : '';
     body.append(row);

@@ -89,6 +89,7 @@ test('plans are those of the native library', async () => {
       const what = `${said.kind} ${JSON.stringify(request)}`;
       for (const name of ['items', 'bytes', 'm', 'k'])
         assert.equal(ours[name], said[name], `${what}: ${name}`);
+      assert.equal(ours.bound, said.bound, what);
       for (const [name, theirs] of [['fpr', said.fpr], ['bitsPerItem', said.bits_per_item],
         ['boundBits', said.bound_bits],
         ['boundRatio', said.bound_ratio]]) // they are printed with 12 digits
