@@ -23,9 +23,9 @@ extern "C" {
  * bloom filter for this: with more bits and fewer probes. The packed file then takes at most 1.25
  * times log2(1/fpr) bits per item, at rates of 1 % and below and from 100,000 items on (a plain
  * filter takes 1.44 times that). The plan chooses the shape that does this in the least memory: 100
- * bits per item at 1 %, 199 at 1e-4, but 1000 at 0.1 %. tamis_plan.bytes is the size of the image, not of the packed
- * file; a limit on it can make the packed file bigger. tamis_promise.packed_bytes is the expected
- * size of the packed file.
+ * bits per item at 1 %, 199 at 1e-4, but 1000 at 0.1 %. tamis_plan.bytes is the size of the image,
+ * not of the packed file; a limit on it can make the packed file bigger. tamis_promise.packed_bytes
+ * is the expected size of the packed file.
  *
  * Writes a packed image to a sink, as tamis_write does. It is at most 40 bytes, plus one for every
  * 64 KiB, bigger than the image. Every kind can be packed except private (TAMIS_EUNSUPPORTED). A

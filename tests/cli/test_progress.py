@@ -158,7 +158,8 @@ def a_known_total():
     shown = until_shown(command, rb"\rcounting: \d+ %, [\d: s]+ left", columns=40)
     parts = [part.replace("\033[K", "") for part in shown.split("\r")]
     assert max(map(len, parts)) < 40, parts
-    until_shown(command, "\\[█* *[▏▎▍▌▋▊▉]? *\\]".encode(), environment={"LC_ALL": "C.UTF-8"})
+    bar = "\\[(?:█)*(?:▏|▎|▍|▌|▋|▊|▉)? *\\]".encode()
+    until_shown(command, bar, environment={"LC_ALL": "C.UTF-8"})
     until_shown(["verify", "--keys", "1000000000000", "a.tamis"],
                 rb"\rverifying: .*% [\d,]+ keys, [\d.]+( k| M)?/s, [\d:]+ left")
 

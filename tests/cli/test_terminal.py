@@ -61,7 +61,7 @@ def pictures_are_as_wide_as_the_terminal():
     for columns, environment in ((60, {}), (132, {}), (60, {"COLUMNS": "100"})):
         shown, _, status = on_terminal(plan, columns=columns, **environment)
         wanted = int(environment.get("COLUMNS", columns))
-        bars = [len(line) for line in shown.split("\n") if "###" in line]
+        bars = [len(line) for line in shown.split("\n") if re.search("(###|---)", line)]
         assert status == 0 and len(bars) >= 10 and wanted - 8 < max(bars) <= wanted, (wanted, bars)
     shown, _, _ = on_terminal(["info", "--plot", "--color=never", "full.tamis"], columns=60)
     table = next(line for line in shown.split("\n") if line.startswith("  table  "))
