@@ -142,7 +142,7 @@ static void check_classes(const tamis_plan *p, const tamis *t, const uint64_t *i
     }
     const tamis_facts f = facts_of(t);
     const double classes = ((double)f.m / 2 - 1) * (ldexp(1, (int)f.cell_bits - 1) - 1);
-    CHECK(f.items == total && f.items_low == total && f.items_high == total);
+    CHECK(f.items == total && f.items_low == (double)total && f.items_high == (double)total);
     CHECK(fabs(f.fpr_now * classes - (double)present) < 1e-6);
     CHECK((f.sections == 2) == (entries_of(t) != 0) && f.sections <= 2);
     CHECK((f.bytes == p->bytes) == (f.sections == 1));
