@@ -73,8 +73,8 @@ bool read_hashes(const struct args *a, char **paths, int n, const tamis *hasher,
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    const bool failed = lines_failed(in);
-    lines_close(in, a->quiet);
+    const bool failed = lines_failed(in) || (s == TAMIS_OK && lines_lack_keys(in));
+    lines_close(in, a->quiet || failed);
     if (failed) return false; /* after a message */
     if (s == TAMIS_EIO)
         complain(a->work.temp, "cannot write keys to the temporary file: %s", strerror(os));
@@ -405,7 +405,8 @@ static void tell_room(const struct args *a, const tamis_facts *f)
     if (a->plan.items != 0 || a->plan.bytes != 0 || a->plan.headroom > 0 || !changes) return;
     complain(shown_output(a->output.path),
              "has room for the %s lines that were counted; 'tamis add' will raise its "
-             "false-positive rate, up to twice the planned one (--headroom 50%% leaves room)",
+             "false-positive rate, and refuses above twice the planned one (--headroom 50%% leaves "
+             "room)",
              grouped(f->planned_items));
 }
 

@@ -9,6 +9,7 @@
 #include "../frame/mistakes.h"
 #include "../frame/options.h"
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "../input/fields.h"
 #include "../input/input.h"
 #include "../input/temporary.h"
@@ -251,6 +252,7 @@ int run_diff(const struct args *a)
     if (a->n_words > 2) return complain_usage(a->command);
     if (!check_diff_options(a) || !check_operands(a)) return EXIT_ERROR;
     int status = EXIT_ERROR;
+    progress_parts();
     if (take_operand(a, a->words[0], &operands[0]) && take_operand(a, a->words[1], &operands[1]))
         status = diff_operands(a, operands);
     for (int i = 0; i < 2; i++)

@@ -111,9 +111,12 @@ static enum reading read_side(struct diff *d, int side, block_step *step, bool p
         complain(NULL, "not enough memory");
         return READ_FAILED;
     }
-    if (!prints) progress_start(&bar, hashes ? "reading" : "printing", lines_total_bytes(paths, 1));
+    if (!prints || !progress_would_mix(s->how.nul))
+        progress_start(&bar, hashes ? "reading" : "printing", lines_total_bytes(paths, 1));
     while (result == READ_ALL && !output_failed() && (b = lines_next(in)) != NULL) {
+        if (prints) progress_pause(STDOUT_FILENO);
         result = step(d, side, b, at);
+        if (prints) progress_resume(STDOUT_FILENO);
         at += b->n;
         s->bytes_read = b->input_bytes;
         progress_update(&bar, b->n, b->input_bytes);

@@ -21,8 +21,11 @@
 #include "../input/lines.h"
 #include "build.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* The state while the list is read. */
 struct rebuilding {
@@ -41,16 +44,27 @@ static bool can_rebuild(uint32_t kind)
            kind == TAMIS_FUSE;
 }
 
+/* The first file of a list that cannot be read, with the reason in errno, or NULL. */
+static const char *first_missing(struct texts list)
+{
+    for (int i = 0; i < list.n; i++)
+        if (strcmp(list.text[i], "-") != 0 && access(list.text[i], R_OK) != 0) return list.text[i];
+    return NULL;
+}
+
 /* False after a message when the filter cannot be built again. */
 static bool check_rebuild(const struct args *a, const tamis_facts *f, const char *path)
 {
     struct texts list = a->plan.list;
+    const char *missing = first_missing(list);
     if (!can_rebuild(f->kind))
         complain(path, "unchanged: --grow cannot build a %s again from lines",
                  tamis_kind_name(f->kind));
     else if (list.n == 0)
         complain(path, "unchanged: --grow requires --from FILE, the lines from which it was built, "
                        "because a filter does not keep them");
+    else if (missing != NULL)
+        complain(missing, "--from: cannot read: %s", strerror(errno));
     else if (lines_total_bytes(list.text, list.n) == 0)
         complain(list.text[0], "--from: this must be a file with lines, because it is read twice");
     else

@@ -183,6 +183,9 @@ int run_plan(const struct args *given)
         return complain(NULL, "plan: --plot and --json cannot be combined");
     const bool all = a->plan.kind == NULL && !a->plan.for_transfer;
     const size_t n = solve_all(&asked, all, rows, &why);
+    if (n == 0 && given->n_words == 1 && asked.fpr == 0 && asked.bytes == 0)
+        return complain(NULL, "plan: the rate is missing, as in: tamis plan %s 1%%",
+                        given->words[0]);
     if (n == 0) return complain(NULL, "plan: %s", why.text);
     if (a->picture.svg != NULL && write_svg(a, &asked, rows, n) != EXIT_FOUND) return EXIT_ERROR;
     if (a->picture.svg != NULL && strcmp(a->picture.svg, "-") == 0)

@@ -1,7 +1,9 @@
 /* Whether the rate of a filter exceeds its plan, and what the commands do then. */
 #include "rate.h"
 
+#include "../../cluster/cluster.h"
 #include "../frame/commands.h"
+#include "../frame/mistakes.h"
 #include "../frame/output.h"
 #include "filter.h"
 #include "request.h"
@@ -165,6 +167,22 @@ static const char *window_remedy(const tamis_facts *f)
     return text;
 }
 
+/* The command that builds the filter of a file again; NULL if the words do not fit a line. */
+static const char *grow_line(const struct args *a)
+{
+    static char text[2000];
+    char filter[1000], grown[1040];
+    if (a->n_words == 0 || cluster_is_address(a->words[0]) ||
+        !quote_word(a->words[0], filter, sizeof filter))
+        return NULL;
+    snprintf(grown, sizeof grown, "--grow --from LIST %s", filter);
+    const char *line = line_with(a->words[0], grown);
+    if (line == NULL) return NULL;
+    snprintf(text, sizeof text, "build it again with more room, from the LIST of its lines: %s",
+             line);
+    return text;
+}
+
 /* What the user can do about it. */
 static const char *remedy(const struct args *a, const tamis_facts *f)
 {
@@ -181,6 +199,8 @@ static const char *remedy(const struct args *a, const tamis_facts *f)
         return special ? "give more --items" : "give more --items, or --kind growing";
     if (f->kind == TAMIS_WINDOW)
         return "rotate it first ('tamis rotate'), or build it with more --items";
+    const char *line = strcmp(command, "add") == 0 ? grow_line(a) : NULL;
+    if (line != NULL) return line;
     if (special) return "build it with --items N for all lines to come";
     return "build it with --items N for all lines to come, or with --kind growing";
 }

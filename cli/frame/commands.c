@@ -57,7 +57,7 @@ const struct command commands[] = {
      "tamis build --items 1M -o known.tamis bad-urls.txt\n"
      "# Make the smallest one, which never changes:\n"
      "tamis build --static -o sealed.tamis bad-urls.txt",
-     "output force items fpr kind static headroom field csv jsonl | " FORMATS
+     "output force items fpr kind headroom field csv jsonl | static " FORMATS
      "bytes error never inner counter-bits "
      "generations turning compact for-transfer m k seed encoding key-file strict overfill to "
      "type null raw threads memory temp shards wait ack " SERVERS " quiet",

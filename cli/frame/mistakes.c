@@ -1,5 +1,6 @@
 #include "mistakes.h"
 
+#include "../../cluster/cluster.h"
 #include "../filters/filter.h"
 #include "options.h"
 #include "output.h"
@@ -198,7 +199,7 @@ static bool is_tamis_file(const char *path)
 static bool is_missing(const char *path)
 {
     struct stat st;
-    return strcmp(path, "-") != 0 && strncmp(path, "redis://", 8) != 0 && stat(path, &st) != 0 &&
+    return strcmp(path, "-") != 0 && !cluster_is_address(path) && stat(path, &st) != 0 &&
            (errno == ENOENT || errno == ENOTDIR);
 }
 

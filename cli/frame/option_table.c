@@ -106,20 +106,23 @@ const struct option options[] = {
      "read the input as it is. Otherwise gzip, zstd, bzip2 and xz are decompressed"},
     {0, "csv", NULL, FLAG, INPUT, AT(lines.csv),
      "read CSV (RFC 4180), with commas or -t between fields. Fields in quotes may contain "
-     "delimiters, line ends and doubled quotes"},
+     "delimiters, line ends and doubled quotes. Without --field, the key is the record as it is "
+     "written"},
     {0, "tsv", NULL, FLAG, INPUT, AT(lines.tsv), "the same as --csv, with tabs between fields"},
     {0, "header", NULL, FLAG, INPUT, AT(lines.header),
      "the first line of each file names its columns. It is not an item; --field and the like "
      "accept its names, and where lines are printed, so is the header"},
     {0, "jsonl", NULL, FLAG, INPUT, AT(lines.jsonl),
      "read one JSON value per line, and the --field in it. A field is a path, such as user.id or "
-     "tags.0; the key is the text of a string, a number or a boolean. Lines without the value, or "
-     "with null, are skipped; their number is printed on standard error"},
+     "tags.0; \\. is a dot in a name. The key is the text of a string, a number or a boolean. "
+     "Lines "
+     "without the value, or with null, are skipped; their number is printed on standard error"},
     {0, "crlf", NULL, FLAG, INPUT, AT(lines.crlf),
      "lines may end as on Windows: a carriage return before the line end is not part of the line"},
     {0, "strict-input", NULL, FLAG, INPUT, AT(lines.strict),
      "fail at the first line that cannot be read, instead of skipping it: if it has too few "
-     "fields, a bad weight or no value, or is not CSV or JSON"},
+     "fields, a bad weight or no value, is not CSV or JSON, or ends with a carriage return "
+     "although --crlf was not given"},
     {0, "field", "N", COLUMN, INPUT, AT(lines.field),
      "use field N of each line as the key, counted from 1. With --header or --jsonl, it may be a "
      "name. Lines with fewer fields are skipped; "

@@ -110,9 +110,12 @@ static bool parse_share(const char *s, double *out)
 {
     char *end;
     *out = strtod(s, &end);
-    if (end != s && *end == '%') {
+    const bool percent = end != s && *end == '%';
+    if (percent) {
         *out /= 100;
         end++;
+    } else if (*out >= 10) { /* whoever writes 50 means 50% */
+        return false;
     }
     return ((*s >= '0' && *s <= '9') || *s == '.') && *end == '\0' && *out > 0 && *out <= 1e6;
 }
@@ -337,6 +340,10 @@ bool parse_args(int argc, char **argv, struct args *a)
     memset(a, 0, sizeof *a);
     a->command = command;
     a->words = argv; /* words are moved to the front: never past where we read */
+    if (argc == 1 && strcmp(argv[0], "-h") == 0) { /* of check, too, where it is grep's elsewhere */
+        a->short_help = true;
+        return true;
+    }
     for (int i = 0; i < argc; i++) {
         if (only_words || argv[i][0] != '-' || argv[i][1] == '\0')
             a->words[a->n_words++] = argv[i];

@@ -177,7 +177,9 @@ const struct refused_option refused_options[] = {
     {"uniq,count", "-k", "is no longer the kind: use --kind"},
     {"check", "-b", "is no longer the size: use --bytes"},
     {"check", "-h",
-     "is no longer the help: use --help or --short-help; file names are printed only with -H"},
+     "is another option in grep: use --help, or 'tamis check -h' alone; file names are printed "
+     "only "
+     "with -H"},
     {"uniq", "-c",
      "no longer prints the number of lines: use --total; 'tamis top' counts each line"},
     {"uniq", "--count",

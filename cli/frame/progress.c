@@ -28,6 +28,7 @@ static atomic_int typing;   /* the input comes from a terminal */
 /* The lock is for these. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct work now;
+static double parts_since; /* progress_parts was called; 0: it was not */
 static unsigned paused;
 
 /* Only the thread that starts and ends the work uses these. */
@@ -122,7 +123,8 @@ static void *keep_drawing(void *unused)
     while (poll(&end, 1, STEP) == 0) {
         pthread_mutex_lock(&lock);
         const double elapsed = seconds_now() - now.started;
-        const bool due = elapsed >= FIRST_SECONDS || atomic_load(&drawn);
+        const double since = parts_since > 0 ? parts_since : now.started;
+        const bool due = seconds_now() - since >= FIRST_SECONDS || atomic_load(&drawn);
         const bool alone = paused == 0 && atomic_load(&typing) == 0 && !atomic_load(&over);
         if (due && alone && !in_background()) draw(&now, elapsed);
         pthread_mutex_unlock(&lock);
@@ -135,6 +137,13 @@ static void *keep_drawing(void *unused)
 void progress_be_quiet(void)
 {
     quiet = true;
+}
+
+void progress_parts(void)
+{
+    pthread_mutex_lock(&lock);
+    parts_since = seconds_now();
+    pthread_mutex_unlock(&lock);
 }
 
 /* Signals are for the other threads: a thread that saves a file holds them back. */

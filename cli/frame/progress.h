@@ -23,6 +23,9 @@ struct progress {
 /* -q: no progress is shown from now on. */
 void progress_be_quiet(void);
 
+/* The parts of long work begin. From half a second after this on, each part is shown at once. */
+void progress_parts(void);
+
 /* Work that reads lines from files of so many bytes (0: unknown). */
 void progress_start(struct progress *p, const char *verb, uint64_t total_bytes);
 /* So many more lines are done, up to this byte of the input. */

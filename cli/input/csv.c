@@ -5,7 +5,11 @@
 
 #include <string.h>
 
+/* A quote that is not closed within this length is taken to be a mistake. */
+#define MOST_QUOTED ((ptrdiff_t)16 << 20)
+
 static const char never_closed[] = "the quote that begins here is never closed";
+static const char too_long[] = "the quote that begins here is not closed within 16 MiB";
 static const char after_quote[] = "the closing quote is followed by something else";
 
 /* memchr for bytes that are usually near: most fields are short, and a call takes longer than to
@@ -30,16 +34,26 @@ static const char *end_of_line(const char *p, const char *stop)
     return memchr(p, '\n', (size_t)(stop - p));
 }
 
-/* The quote that closes a field whose content begins at p; NULL: there is none. */
-static const char *closing_quote(const char *p, const char *stop, bool *has_doubled)
+/* A field in quotes. */
+struct quoted {
+    const char *close; /* its closing quote; NULL: there is none within MOST_QUOTED */
+    bool has_doubled;  /* quotes */
+    bool is_long;      /* there is more text than MOST_QUOTED */
+};
+
+/* The result does not depend on how much text follows MOST_QUOTED, and hence not on how it was
+ * read. */
+static struct quoted quoted_at(const char *open, const char *stop)
 {
-    *has_doubled = false;
-    while ((p = memchr_near(p, '"', stop)) != NULL) {
-        if (p + 1 == stop || p[1] != '"') return p;
-        *has_doubled = true;
-        p += 2;
+    struct quoted q = {.is_long = stop - open > MOST_QUOTED};
+    const char *p = open + 1;
+    if (q.is_long) stop = open + MOST_QUOTED;
+    for (; (p = memchr_near(p, '"', stop)) != NULL; p += 2) {
+        if (p + 1 == stop || p[1] != '"') break;
+        q.has_doubled = true;
     }
-    return NULL;
+    if (p != NULL && !(q.is_long && p + 1 == stop)) q.close = p;
+    return q;
 }
 
 /* Whether a field in quotes ends here, behind its closing quote. */
@@ -63,27 +77,23 @@ static const char *last_line(const char *p, const char *stop)
 }
 
 /* From one field in quotes to the next; what is between them is outside of quotes. */
-const char *csv_last_end(const char *text, const char *stop, char delimiter, bool final,
-                         const char **open)
+const char *csv_last_end(const char *text, const char *stop, char delimiter, bool final)
 {
     const char *p = text, *last = text, *line, *quote;
-    bool has_doubled;
-    *open = NULL;
     for (const char *from = p; (quote = memchr_near(from, '"', stop)) != NULL;) {
         if (!begins_field(text, quote, delimiter)) {
             from = quote + 1;
             continue;
         }
         if ((line = last_line(p, quote)) != NULL) last = line;
-        const char *close = closing_quote(quote + 1, stop, &has_doubled);
-        const bool is_open = close == NULL || (!final && close + 1 == stop);
-        if (is_open && !final) { /* its record is not whole yet */
-            *open = quote;
-            return last;
+        const struct quoted q = quoted_at(quote, stop);
+        const bool unknown = q.close == NULL ? !q.is_long : q.close + 1 == stop;
+        if (unknown && !final) return last; /* its record is not whole yet */
+        if (q.close != NULL && ends_field(q.close + 1, stop, delimiter)) {
+            from = p = q.close + 1;
+            continue;
         }
-        if (!is_open) from = p = close + 1;
-        if (!is_open && ends_field(p, stop, delimiter)) continue;
-        const char *newline = end_of_line(is_open ? quote : close, stop);
+        const char *newline = end_of_line(quote, stop);
         if (newline == NULL) return last;
         from = p = last = newline + 1;
     }
@@ -111,14 +121,16 @@ static uint64_t newlines(const char *p, const char *stop)
     return n;
 }
 
-/* The quote at `open` is not closed (close is NULL) or is followed by something else. */
-static bool is_faulty(const char *p, const char *open, const char *close, const char *stop,
+/* The quote at `open` is not closed, or its closing quote is followed by something else. If that is
+ * in another line, the quote belongs to another field, and this one was never closed. */
+static bool is_faulty(const char *p, const char *open, struct quoted q, const char *stop,
                       struct csv_record *out)
 {
-    out->fault_at = close != NULL ? close + 1 : open;
-    out->fault = close != NULL ? after_quote : never_closed;
-    out->end = end_of_line(close != NULL ? close : open, stop);
+    out->end = end_of_line(open, stop);
     out->lines = newlines(p, out->end) + 1;
+    const bool here = q.close != NULL && q.close < out->end;
+    out->fault_at = here ? q.close + 1 : open;
+    out->fault = here ? after_quote : q.close == NULL && q.is_long ? too_long : never_closed;
     return false;
 }
 
@@ -144,9 +156,11 @@ bool csv_read(const char *p, const char *stop, char delimiter, const uint64_t *c
             p = next + 1;
             continue;
         }
-        const char *close = closing_quote(p + 1, stop, &field.has_doubled);
+        const struct quoted q = quoted_at(p, stop);
+        const char *const close = q.close;
         if (close == NULL || !ends_field(close + 1, stop, delimiter))
-            return is_faulty(begin, p, close, stop, out);
+            return is_faulty(begin, p, q, stop, out);
+        field.has_doubled = q.has_doubled;
         field.raw = (tamis_bytes){p + 1, (size_t)(close - p - 1)};
         keep_field(columns, n, out->found, field, fields);
         if (close > out->end) {

@@ -6,12 +6,12 @@
 
 #include <tamis/tamis.h>
 
-/* The end of the last whole record of a text that begins with a record; `text` if there is none.
- * *open becomes a quote that is not closed within the text, or NULL.
- * If the text is final, which must end with a newline, a quote that is never closed spoils only its
- * line: the next line begins a record again. */
-const char *csv_last_end(const char *text, const char *stop, char delimiter, bool final,
-                         const char **open);
+/* The end of the last whole record of a text that begins with a record; `text` if there is none. A
+ * final text must end with a newline, and nothing follows it.
+ * A quote that is never closed spoils only its line: the next line begins a record again. So does a
+ * quote that is not closed within 16 MiB, and one whose closing quote is in another line and is not
+ * the end of a field. */
+const char *csv_last_end(const char *text, const char *stop, char delimiter, bool final);
 
 /* A field of a record, in quotes or not. */
 struct csv_field {
@@ -28,7 +28,7 @@ struct csv_record {
 
 /* Reads the record at p of a final text (see above), and those of its fields whose numbers, from 1,
  * are in columns[0 ... n - 1]; 0 is for no field. False: it is not CSV; it then ends with the line
- * where that was noticed. */
+ * of the quote that is wrong. */
 bool csv_read(const char *p, const char *stop, char delimiter, const uint64_t *columns, size_t n,
               struct csv_field *fields, struct csv_record *out);
 

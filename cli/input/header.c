@@ -14,13 +14,23 @@ struct naming {
     char *room; /* for a name */
 };
 
+static void complain_of(const struct naming *r, const struct fault *fault)
+{
+    uint64_t line = 1;
+    const char *begin = r->text;
+    for (const char *p = begin; p < fault->at; p++)
+        if (*p == '\n') line++, begin = p + 1;
+    complain(r->path, "line %s, column %s: the header is not CSV: %s", grouped(line),
+             grouped((uint64_t)(fault->at - begin) + 1), fault->reason);
+}
+
 /* Column n; false: there are fewer, or a message was printed and *failed is true. */
 static bool column_at(struct naming *r, uint64_t n, tamis_bytes *name, bool *failed)
 {
-    const char *reason;
-    if (header_field(r->form, r->text, r->stop, n, r->room, name, &r->end, &reason)) return true;
-    *failed = reason != NULL;
-    if (reason != NULL) complain(r->path, "the header is not CSV: %s", reason);
+    struct fault fault;
+    if (header_field(r->form, r->text, r->stop, n, r->room, name, &r->end, &fault)) return true;
+    *failed = fault.reason != NULL;
+    if (*failed) complain_of(r, &fault);
     return false;
 }
 
@@ -45,13 +55,26 @@ static bool no_such_column(struct naming *r, const char *wanted)
     return false;
 }
 
+static bool is_column(tamis_bytes name, const char *wanted)
+{
+    return name.len == strlen(wanted) && memcmp(name.p, wanted, name.len) == 0;
+}
+
 static bool find_column(struct naming *r, const char *wanted, uint64_t *column)
 {
     tamis_bytes name;
     bool failed = false;
-    for (*column = 1; column_at(r, *column, &name, &failed); ++*column)
-        if (name.len == strlen(wanted) && memcmp(name.p, wanted, name.len) == 0) return true;
-    return failed ? false : no_such_column(r, wanted);
+    *column = 0;
+    for (uint64_t i = 1; column_at(r, i, &name, &failed); i++) {
+        if (!is_column(name, wanted)) continue;
+        if (*column != 0) {
+            complain(r->path, "columns %s and %s are both called '%s': give the number of one",
+                     grouped(*column), grouped(i), wanted);
+            return false;
+        }
+        *column = i;
+    }
+    return *column != 0 || (!failed && no_such_column(r, wanted));
 }
 
 /* Keeps the header of the first file, and compares the others with it. */
@@ -97,6 +120,8 @@ bool header_read(struct header *h, const struct form *f, const char *path, const
     for (int i = 0; i < ROLES && good; i++)
         if (named[i]->text != NULL && named[i]->number == 0)
             good = find_column(&r, named[i]->text, &columns->of[i]);
+        else if (named[i]->text != NULL && !column_at(&r, named[i]->number, &name, &failed))
+            good = !failed && no_such_column(&r, named[i]->text);
     if (good) good = keep_header(h, &r);
     free(r.room);
     *length = (size_t)(r.end - text) + 1;

@@ -27,8 +27,6 @@
 /* With lines_save_memory. Smaller blocks are slower. */
 #define SMALL_BLOCK_BYTES ((size_t)1 << 17)
 enum { FEW_LINES = 8192 };
-/* If a quote in CSV is not closed within this length, it is taken to be a mistake. */
-#define MOST_QUOTED ((size_t)16 << 20)
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
 
 enum state { EMPTY, FILLED, DONE };
@@ -68,6 +66,7 @@ struct lines {
     struct key_form keys; /* of the hasher */
     const char *counted;  /* the file of the last block that was returned */
     uint64_t lines;       /* the number of its lines before that block */
+    uint64_t kept;        /* lines in the blocks that were returned */
     struct told skipped[SKIPS];
     struct told with_return; /* the first line whose key ends with a carriage return */
     char *rest;              /* the beginning of a line whose end has not been read */
@@ -182,17 +181,12 @@ static bool drop_mark(struct lines *l, struct portion *s, bool ended)
 /* The end of the last whole record in the slot, of which the last `got` bytes, or all, are new. */
 static size_t whole_records(const struct lines *l, const struct portion *s, size_t got, bool ended)
 {
-    const char *const stop = s->text + s->size, *open;
-    if (l->form.format != CSV) {
-        const size_t fresh = got < s->size ? got : s->size; /* a mark may have been dropped */
-        const char *last = memrchr(stop - fresh, l->form.end, fresh);
-        return ended ? s->size : last == NULL ? 0 : (size_t)(last - s->text) + 1;
-    }
-    const char *end = csv_last_end(s->text, stop, (char)l->form.delimiter, ended, &open);
-    if (ended || end != s->text || open == NULL || (size_t)(stop - open) < MOST_QUOTED)
-        return (size_t)(end - s->text);
-    end = memchr(open, '\n', (size_t)(stop - open));
-    return end != NULL ? (size_t)(end - s->text) + 1 : 0;
+    const char *const stop = s->text + s->size;
+    if (l->form.format == CSV)
+        return (size_t)(csv_last_end(s->text, stop, (char)l->form.delimiter, ended) - s->text);
+    const size_t fresh = got < s->size ? got : s->size; /* a mark may have been dropped */
+    const char *last = memrchr(stop - fresh, l->form.end, fresh);
+    return ended ? s->size : last == NULL ? 0 : (size_t)(last - s->text) + 1;
 }
 
 /* Keeps what follows the whole records for the next block. */
@@ -414,6 +408,7 @@ static void tell(const struct lines *l, struct told *t, const struct slot *s, ui
         t->text[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* a message may go to a terminal */
 }
 
+static const char *fault_of(const struct lines *l, enum skip why);
 static void tell_refused(const struct lines *l, enum skip why);
 
 /* The blocks come in order here, so the numbers of lines are known. False after a message. */
@@ -424,6 +419,7 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
     l->counted = s->path;
     p->block.path = s->path;
     p->block.before = l->lines;
+    l->kept += p->block.n;
     for (int i = 0; i < SKIPS && !s->strange; i++)
         tell(l, &l->skipped[i], s, p->skipped[i].n, p->skipped[i].at, p->skipped[i].reason);
     if (p->with_return.p != NULL) tell(l, &l->with_return, s, 1, p->with_return, NULL);
@@ -498,6 +494,16 @@ uint64_t lines_skipped(const struct lines *l)
     return all;
 }
 
+bool lines_lack_keys(const struct lines *l)
+{
+    enum skip why = TOO_FEW;
+    if (!l->finished || l->kept > 0 || lines_skipped(l) == 0) return false;
+    while (l->skipped[why].n == 0) why++;
+    complain(l->skipped[why].path, "no line has a key; line %s: %s", grouped(l->skipped[why].line),
+             fault_of(l, why));
+    return true;
+}
+
 void lines_print_header(struct lines *l)
 {
     l->header.print = true;
@@ -526,13 +532,15 @@ static const char *fault_of(const struct lines *l, enum skip why)
     const char *key = l->how->field.text != NULL ? l->how->field.text : "";
     switch (why) {
     case TOO_FEW:
-        snprintf(text, sizeof text, "fewer than %s fields", grouped(highest_column(l)));
+        snprintf(text, sizeof text, "fewer than %s field%s", grouped(highest_column(l)),
+                 plural(highest_column(l)));
         break;
     case BAD_WEIGHT:
         snprintf(text, sizeof text, "the weight '%s' is not a whole number of at most 64 bits",
                  t->text);
         break;
     case NOT_VALID: snprintf(text, sizeof text, "%s", t->reason); break;
+    case RETURN: return "its key ends with a carriage return, which --crlf removes";
     case NO_VALUE: snprintf(text, sizeof text, "there is no value at '%.60s'", key); break;
     default: snprintf(text, sizeof text, "the value at '%.60s' is not a text or a number", key);
     }
@@ -551,26 +559,16 @@ static void tell_refused(const struct lines *l, enum skip why)
 
 static void tell_skipped(const struct lines *l)
 {
-    const struct told *few = &l->skipped[TOO_FEW], *bad = &l->skipped[BAD_WEIGHT],
-                      *invalid = &l->skipped[NOT_VALID], *none = &l->skipped[NO_VALUE],
-                      *strange = &l->skipped[NO_TEXT];
-    if (few->n > 0)
-        complain(NULL, "skipped %s line%s with fewer than %s fields", grouped(few->n),
-                 plural(few->n), grouped(highest_column(l)));
-    if (bad->n > 0)
-        complain(bad->path, "line %s: %s; skipped %s such line%s", grouped(bad->line),
-                 fault_of(l, BAD_WEIGHT), grouped(bad->n), plural(bad->n));
-    if (invalid->n > 0)
-        complain(invalid->path, "line %s, column %s: %s; skipped %s record%s that %s not %s",
-                 grouped(invalid->line), grouped(invalid->column), fault_of(l, NOT_VALID),
-                 grouped(invalid->n), plural(invalid->n), invalid->n > 1 ? "are" : "is",
-                 l->form.format == CSV ? "CSV" : "JSON");
-    if (none->n > 0)
-        complain(NULL, "skipped %s line%s in which a value is missing or null", grouped(none->n),
-                 plural(none->n));
-    if (strange->n > 0)
-        complain(strange->path, "line %s: %s; skipped %s such line%s", grouped(strange->line),
-                 fault_of(l, NO_TEXT), grouped(strange->n), plural(strange->n));
+    for (enum skip why = KEPT + 1; why < BLANK; why++) {
+        const struct told *t = &l->skipped[why];
+        if (t->n > 0 && why != NOT_VALID)
+            complain(t->path, "line %s: %s; skipped %s such line%s", grouped(t->line),
+                     fault_of(l, why), grouped(t->n), plural(t->n));
+        else if (t->n > 0)
+            complain(t->path, "line %s, column %s: %s; skipped %s record%s that %s not %s",
+                     grouped(t->line), grouped(t->column), fault_of(l, why), grouped(t->n),
+                     plural(t->n), t->n > 1 ? "are" : "is", l->form.format == CSV ? "CSV" : "JSON");
+    }
 }
 
 /* What makes lines differ from those of other systems. */

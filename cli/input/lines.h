@@ -48,6 +48,9 @@ void lines_print_header(struct lines *l);
 bool lines_failed(const struct lines *l);
 /* The number of lines that were skipped. */
 uint64_t lines_skipped(const struct lines *l);
+/* After the last block: whether there were lines, but all of them were skipped; a message was
+ * printed. */
+bool lines_lack_keys(const struct lines *l);
 /* Unless quiet, and if all lines were read, prints how many lines were skipped. */
 void lines_close(struct lines *l, bool quiet);
 

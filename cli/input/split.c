@@ -86,6 +86,7 @@ static enum skip cut_line(const struct form *f, struct portion *s, size_t i, tam
 {
     const tamis_bytes bare = without_return(line);
     const bool crlf = f->how->crlf || f->format == CSV;
+    if (f->format == CSV && f->fields && bare.len == 0) return BLANK;
     if (f->apart) s->block.keys[i] = crlf ? bare : line;
     for (enum role role = KEY; role < ROLES && f->fields; role++) {
         tamis_bytes field;
@@ -116,6 +117,7 @@ static enum skip cut_csv(const struct form *f, struct portion *s, size_t i, cons
     s->ends += record.lines;
     if (!good) return not_valid(s, record.fault_at, record.fault);
     s->block.keys[i] = without_return((tamis_bytes){p, (size_t)(*end - p)});
+    if (f->fields && s->block.keys[i].len == 0) return BLANK;
     for (enum role role = KEY; role < ROLES; role++) {
         if (s->columns.of[role] == 0) continue;
         if (s->columns.of[role] > record.found) return TOO_FEW;
@@ -172,12 +174,14 @@ static void note_skip(const struct form *f, struct portion *s, enum skip why, ta
 }
 
 /* Keeps line i in mind if it is the first whose key ends with a carriage return. */
-static void note_return(const struct form *f, struct portion *s, size_t i)
+static enum skip note_return(const struct form *f, struct portion *s, size_t i)
 {
     const tamis_bytes key = s->block.keys[i];
-    if (f->format != LINES || f->end != '\n' || f->how->raw || s->with_return.p != NULL) return;
-    if (key.len > 0 && ((const char *)key.p)[key.len - 1] == '\r')
-        s->with_return = s->block.lines[i];
+    if (f->format != LINES || f->end != '\n' || f->how->raw) return KEPT;
+    if (key.len == 0 || ((const char *)key.p)[key.len - 1] != '\r') return KEPT;
+    if (f->how->strict) return RETURN;
+    if (s->with_return.p == NULL) s->with_return = s->block.lines[i];
+    return KEPT;
 }
 
 void split(const struct form *f, struct portion *s, size_t most, bool hashes)
@@ -211,7 +215,8 @@ void split(const struct form *f, struct portion *s, size_t most, bool hashes)
         s->failed = why == SKIPS;
         p = end + 1;
         s->all++;
-        if (why == KEPT) note_return(f, s, n++);
+        if (why == KEPT) why = note_return(f, s, n);
+        if (why == KEPT) n++;
         if (why != KEPT && why != SKIPS) note_skip(f, s, why, line);
     }
     s->split = (size_t)(p - s->text);
@@ -220,9 +225,9 @@ void split(const struct form *f, struct portion *s, size_t most, bool hashes)
 }
 
 bool header_field(const struct form *f, const char *record, const char *stop, uint64_t n, char *to,
-                  tamis_bytes *out, const char **end, const char **reason)
+                  tamis_bytes *out, const char **end, struct fault *fault)
 {
-    *reason = NULL;
+    fault->reason = NULL;
     if (f->format != CSV) {
         *end = memchr(record, f->end, (size_t)(stop - record));
         const tamis_bytes line = {record, (size_t)(*end - record)};
@@ -232,7 +237,7 @@ bool header_field(const struct form *f, const char *record, const char *stop, ui
     struct csv_record r;
     const bool good = csv_read(record, stop, (char)f->delimiter, &n, 1, &field, &r);
     *end = r.end;
-    *reason = good ? NULL : r.fault;
+    if (!good) *fault = (struct fault){r.fault_at, r.fault};
     if (!good || r.found < n) return false;
     *out = field.has_doubled ? (tamis_bytes){to, csv_unquote(field.raw, to)} : field.raw;
     return true;

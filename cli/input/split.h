@@ -32,9 +32,10 @@ enum skip {
     TOO_FEW,    /* fields */
     BAD_WEIGHT, /* it is not a number */
     NOT_VALID,  /* as CSV or JSON */
+    RETURN,     /* --strict-input: a key ends with a carriage return */
     NO_VALUE,   /* JSON: it is missing, or null */
     NO_TEXT,    /* JSON: it is an object or an array, or not a text of characters */
-    BLANK,      /* JSON: nothing at all, which is not worth a word */
+    BLANK,      /* CSV, JSON: nothing at all, which is not worth a word */
     SKIPS
 };
 struct skipped {
@@ -63,9 +64,15 @@ struct portion {
 void split(const struct form *f, struct portion *s, size_t most, bool hashes);
 void portion_free(const struct form *f, struct portion *s);
 
-/* Field n of a record of CSV or of a line, from 1; false when it has fewer. A header is read by it.
- * to has room for as many bytes as the record. *end becomes the end of the record. */
+/* Where and why a record is not CSV. */
+struct fault {
+    const char *at, *reason;
+};
+
+/* Field n of a record of CSV or of a line, from 1; false when it has fewer, or if fault->reason is
+ * not NULL. A header is read by it. to has room for as many bytes as the record. *end becomes the
+ * end of the record. */
 bool header_field(const struct form *f, const char *record, const char *stop, uint64_t n, char *to,
-                  tamis_bytes *out, const char **end, const char **reason);
+                  tamis_bytes *out, const char **end, struct fault *fault);
 
 #endif

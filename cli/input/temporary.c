@@ -1,6 +1,7 @@
 #include "temporary.h"
 
 #include "../frame/output.h"
+#include "../frame/progress.h"
 #include "input.h"
 
 #include <errno.h>
@@ -89,14 +90,18 @@ static bool copy_all(const struct work_args *w, struct input *in, const char *pa
 {
     enum { PIECE = 1 << 18 };
     char *piece = malloc(PIECE);
+    struct progress bar;
     uint64_t at = 0;
     ssize_t got = 0;
     bool good = piece != NULL;
     if (!good) complain(NULL, "not enough memory");
+    progress_count(&bar, "copying", "bytes", 0);
     while (good && (got = input_read(in, piece, PIECE)) > 0) {
         good = temp_write(w, fd, at, piece, (size_t)got);
         at += (uint64_t)got;
+        progress_add(&bar, (uint64_t)got);
     }
+    progress_end(&bar);
     if (good && got < 0) complain(path, "cannot read: %s", input_reason(in));
     free(piece);
     return good && got == 0;

@@ -150,7 +150,7 @@ $ printf 'x\0005\n\0005\0' | tamis check -zn fives.tamis | tr '\0' '|'
 $ printf 'no\nx,5\ny,6\n\nx,10\n' | tamis check -n --field 2 -t , fives.tamis
 2:x,5
 5:x,10
-tamis: skipped 2 lines with fewer than 2 fields
+tamis: standard input: line 1: fewer than 2 fields; skipped 2 such lines
 
 # The same with many blocks, with patterns, and with a list that is read once or several times.
 $ seq 300000 | sed 'p' > long; awk 'NR % 1000 == 7' long | sort -u > few; tamis build --fpr 1/10 -o few.tamis few

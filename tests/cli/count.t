@@ -71,7 +71,7 @@ tamis: count: needs 43498016 bytes, more than the 1000 given
 
 # Fields and weights.
 $ printf 'a 5\nb 7\na -2\n\nc 0\n' > pairs; tamis count --kind count-min --field 1 --weight-field 2 -t ' ' -f -o s.tamis pairs && tamis freq s.tamis a b c
-tamis: skipped 1 line with fewer than 2 fields
+tamis: pairs: line 4: fewer than 2 fields; skipped 1 such line
          3  3..3              a
          7  7..7              b
          0  0..0              c
@@ -91,7 +91,7 @@ $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 
 $ tamis count -q --weight-field 2 -t ' ' -o x.tamis short long short; ls x.tamis
 x.tamis
 $ head -n 300002 long | tamis count --threads 3 --weight-field 2 -t ' ' -f -o s.tamis - short; tamis freq s.tamis 'y 2 z' '299999 1' 'a 1' x
-tamis: skipped 1 line with fewer than 2 fields
+tamis: standard input: line 300,001: fewer than 2 fields; skipped 1 such line
          2  1..2              y 2 z
         ~1  0..1              299999 1
         ~1  0..1              a 1

@@ -129,7 +129,7 @@ $ tamis diff --field 1 -t ' ' f1 f2
 	only
 [1]
 $ tamis diff --field 2 -t ' ' f1 f2
-tamis: skipped 1 line with fewer than 2 fields
+tamis: f2: line 3: fewer than 2 fields; skipped 1 such line
 1 x
 2 y
 1 z

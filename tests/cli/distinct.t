@@ -124,12 +124,12 @@ ls: cannot access 'x.tamis': No such file or directory
 # Fields.
 $ printf 'a 5\nb 7\na 4\nlonely\n' > pairs; tamis distinct --field 1 -t ' ' pairs; tamis distinct --field 2 -t ' ' pairs; tamis distinct --field 2 -t ' ' --json -q pairs; tamis distinct --field 2 -t ' ' --json pairs
 3
-tamis: skipped 1 line with fewer than 2 fields
+tamis: pairs: line 4: fewer than 2 fields; skipped 1 such line
 3
-tamis: skipped 1 line with fewer than 2 fields
+tamis: pairs: line 4: fewer than 2 fields; skipped 1 such line
 {"distinct": 3, "lower": 3, "upper": 3, "confidence": 1, "error": 0, "exact": true, "lines": 3, "skipped": 1, "bytes": 280}
 $ printf '  a  b\n\ta\tc\n\n' | tamis distinct --field 1 -t blanks
-tamis: skipped 1 line with fewer than 1 fields
+tamis: standard input: line 3: fewer than 1 field; skipped 1 such line
 1
 $ tamis distinct -t ' ' pairs
 tamis: distinct: --delimiter requires --field or --by
@@ -395,11 +395,11 @@ $ printf 'fr\tann\nde\tbob\nfr\tann\nfr\tcid\nde\tbob\nit\n\tdee\n' > visits; ta
       1 de
       1 it
 $ tamis distinct --by 1 --field 2 visits; tamis distinct --by 2 visits
-tamis: skipped 1 line with fewer than 2 fields
+tamis: visits: line 6: fewer than 2 fields; skipped 1 such line
 2	fr
 1	
 1	de
-tamis: skipped 1 line with fewer than 2 fields
+tamis: visits: line 6: fewer than 2 fields; skipped 1 such line
 1	ann
 1	bob
 1	cid
@@ -408,7 +408,7 @@ $ tamis distinct --by 1 -n 2 --interval visits; tamis distinct --by 1 -q visits
 2	2..2	fr
 1	1..1	
 $ tamis distinct --by 2 --field 1 --json visits
-tamis: skipped 1 line with fewer than 2 fields
+tamis: visits: line 6: fewer than 2 fields; skipped 1 such line
 {"group": "ann", "distinct": 1, "lower": 1, "upper": 1, "confidence": 1, "error": 0, "exact": true, "lines": 2}
 {"group": "bob", "distinct": 1, "lower": 1, "upper": 1, "confidence": 1, "error": 0, "exact": true, "lines": 2}
 {"group": "cid", "distinct": 1, "lower": 1, "upper": 1, "confidence": 1, "error": 0, "exact": true, "lines": 1}
@@ -436,7 +436,7 @@ $ seq 30000 | sed 's/\(.*\)\(.\)$/\2 \1/' > digits; tamis distinct --by 1 -t ' '
 2987	3
 3000	2706..3000	2
 $ tamis distinct --by 9 digits
-tamis: skipped 30,000 lines with fewer than 9 fields
+tamis: digits: line 1: fewer than 9 fields; skipped 30,000 such lines
 $ tamis distinct --by 1 --memory 20k -t ' ' digits
 tamis: distinct: --by: more than 20,000 bytes of memory are needed; there were 0 groups after 8,192 lines; give more --memory, or sketches with a greater --error
 [2]

@@ -1,7 +1,7 @@
 # A field of each line is the key; lines with too few are counted, not guessed.
 $ printf 'a\tx\nb\ty\nc\n\nd\tz\tw\n' > list; tamis build --items 10 --fpr 1e-9 -o f.tamis /dev/null
 $ tamis add --field 2 f.tamis list
-tamis: skipped 2 lines with fewer than 2 fields
+tamis: list: line 3: fewer than 2 fields; skipped 2 such lines
 $ printf 'x\ny\nz\na\nb\nc\nw\n\n' | tamis check f.tamis
 x
 y
@@ -51,7 +51,7 @@ tamis: freq: --field requires lines from standard input, not items as arguments
 # threads.
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
 $ tamis count -o c.tamis /dev/null; tamis add --weight-field 2 -t ' ' c.tamis short long
-tamis: skipped 1 line with fewer than 2 fields
+tamis: long: line 300,001: fewer than 2 fields; skipped 1 such line
 tamis: long: line 300,003: the weight '1.5' is not a whole number of at most 64 bits; skipped 1 such line
 $ tamis add -q --weight-field 2 -t ' ' c.tamis long; tamis info --json c.tamis | grep -o '"weight": [0-9]*'
 "weight": 600005
@@ -73,7 +73,7 @@ tamis: standard input: line 1: the weight 'x' is not a whole number of at most 6
 
 # By blanks: any number of spaces and tabs, also before the first field.
 $ printf '  a \t b  \nc\td\n   e\n\n' | tamis top --field 2 -t blanks
-tamis: skipped 2 lines with fewer than 2 fields
+tamis: standard input: line 3: fewer than 2 fields; skipped 2 such lines
          1  1..1              b
          1  1..1              d
 $ printf '  a \t 7  \r\nc\t8 x\n' | tamis top --field 1 --weight-field 2 --delimiter=blanks
@@ -97,5 +97,5 @@ $ tamis freq --field 1 -t , k.tamis < table; tamis freq --field 2 -t , k.tamis a
          0  0..0              3
 # Input of which no line has the field.
 $ printf 'a\nb\n' | tamis check --field 2 -t, f.tamis
-tamis: skipped 2 lines with fewer than 2 fields
+tamis: standard input: line 1: fewer than 2 fields; skipped 2 such lines
 [1]

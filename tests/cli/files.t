@@ -13,13 +13,13 @@ $ cmp f.tamis before; ls -A | grep tmp
 [1]
 $ seq 5000 | tamis add f.tamis
 tamis: f.tamis: unchanged: it would hold about 4,982 items, planned for 2,000; its false-positive rate would be 29.8 % (1 in 3), planned 1 % (1 in 100)
-tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: f.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST f.tamis; --overfill writes it anyway
 [2]
 $ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis info --json t.tamis | grep -o '"overfull": [a-z]*'
 "overfull": true
 $ seq 3 100 | tamis add t.tamis
 tamis: t.tamis: unchanged: it would hold about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100)
-tamis: t.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: t.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST t.tamis; --overfill writes it anyway
 [2]
 $ tamis build -f --fpr 1e-9 --items 3 -o t.tamis three; seq 4 9 | tamis build -f --fpr 1e-9 --items 3 -o t.tamis
 tamis: t.tamis: not written: it would hold about 5 items, planned for 3; its false-positive rate would be 4.14e-07 % (1 in 241,319,424), planned 1e-07 % (1 in 1,000,000,000)

@@ -64,11 +64,27 @@ $ printf 'name|n\na|1\na|2\n' | tamis uniq --header -t '|' --field name
 name|n
 a|1
 $ tamis uniq --csv --header --field 9 a.csv
-id,user,note
-tamis: skipped 4 lines with fewer than 9 fields
+tamis: a.csv: there is no column '9'; the header has: id, user, note
+[2]
 $ tamis uniq --csv --header --field 9 --strict-input a.csv
-id,user,note
-tamis: a.csv: line 2: fewer than 9 fields
+tamis: a.csv: there is no column '9'; the header has: id, user, note
+[2]
+$ printf 'id,user,user\n1,a,b\n' | tamis uniq --csv --header --field user
+tamis: standard input: columns 2 and 3 are both called 'user': give the number of one
+[2]
+$ printf 'id,user,user\n1,a,b\n2,c,b\n' | tamis distinct --csv --header --field 3
+1
+$ printf 'a,1\n\nb,2\r\n\r\na,3\n' | tamis distinct --csv --field 1 --json
+{"distinct": 2, "lower": 2, "upper": 2, "confidence": 1, "error": 0, "exact": true, "lines": 3, "skipped": 0, "bytes": 272}
+
+# A filter of lines that all lack a key would be empty, and hide the mistake.
+$ tamis build --csv --header --field note -t ';' -o x.tamis a.csv; tamis build --field 7 -o x.tamis a.csv; ls x.tamis
+tamis: a.csv: there is no column 'note'; the header has: id,user,note
+tamis: a.csv: no line has a key; line 1: fewer than 7 fields
+ls: cannot access 'x.tamis': No such file or directory
+[2]
+$ printf '{"a":1}\n' | tamis build --jsonl --field b --items 5 -o x.tamis
+tamis: standard input: no line has a key; line 1: there is no value at 'b'
 [2]
 
 # What is not CSV is skipped and counted, or an error.
@@ -76,6 +92,9 @@ $ printf 'a,1\n"b"x,2\nc,"3\nd,4\n' > torn.csv; tamis uniq --csv --field 1 torn.
 a,1
 d,4
 tamis: torn.csv: line 2, column 4: the closing quote is followed by something else; skipped 2 records that are not CSV
+$ printf 'a,"x\nb,2\nc,"y"z\n' | tamis uniq --csv --field 1
+b,2
+tamis: standard input: line 1, column 3: the quote that begins here is never closed; skipped 2 records that are not CSV
 $ tamis uniq --csv --field 1 --strict-input torn.csv
 tamis: torn.csv: line 2, column 4: the closing quote is followed by something else
 a,1
@@ -87,10 +106,10 @@ ls: cannot access 'x.tamis': No such file or directory
 $ printf '5" disk,x\n' | tamis uniq --csv --field 1
 5" disk,x
 $ printf '"a,b\n' | tamis uniq --csv --header --field a
-tamis: standard input: the header is not CSV: the quote that begins here is never closed
+tamis: standard input: line 1, column 1: the header is not CSV: the quote that begins here is never closed
 [2]
 $ (echo 'a,1'; echo 'b,"2'; seq 1500000 | sed 's/.*/k&,&/') > huge.csv; tamis uniq --total --exact-until 100M --csv --field 1 huge.csv
-tamis: huge.csv: line 2, column 3: the quote that begins here is never closed; skipped 1 record that is not CSV
+tamis: huge.csv: line 2, column 3: the quote that begins here is not closed within 16 MiB; skipped 1 record that is not CSV
 1500001
 
 # Windows: line ends, and the mark before UTF-8.
@@ -115,6 +134,9 @@ $ printf 'x\ta\r\nx\tb\n' | tamis distinct --field 2; printf 'a\tx\r\n' | tamis 
 tamis: standard input: line 1 ends with a carriage return, which is part of its key: --crlf removes it
 2
 1
+$ tamis uniq --strict-input windows.txt
+tamis: windows.txt: line 1: its key ends with a carriage return, which --crlf removes
+[2]
 $ printf '\377\376a\000\n\000' > wide.txt; tamis distinct wide.txt
 tamis: wide.txt: is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8
 2
@@ -122,7 +144,7 @@ tamis: wide.txt: is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF
 # JSON lines.
 $ printf '{"user":{"id":"a\\u00e9\\n"}}\n{"user":{"id":12.50}}\n{"user":{"id":true}}\n\n{"user":{}}\n{"user":null}\n' > a.jsonl
 $ tamis top --jsonl --field user.id a.jsonl
-tamis: skipped 2 lines in which a value is missing or null
+tamis: a.jsonl: line 5: there is no value at 'user.id'; skipped 2 such lines
          1  1..1              12.50
          1  1..1              aé
 
@@ -144,7 +166,7 @@ $ printf '{"a":1}\n{"a":"x' | tamis distinct --jsonl --field a --strict-input
 tamis: standard input: line 2, column 8: the line ends within a string
 [2]
 $ printf '{"s":"q","n":3}\n{"s":"q","n":"4"}\n{"s":"r"}\n' | tamis top --jsonl --field s --weight-field n
-tamis: skipped 1 line in which a value is missing or null
+tamis: standard input: line 3: there is no value at 's'; skipped 1 such line
          7  7..7              q
 $ printf '{"day":1,"user":"a"}\n{"day":1,"user":"b"}\n' | tamis distinct --jsonl --by day --field user
 2	1

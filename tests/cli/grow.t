@@ -93,7 +93,7 @@ $ tamis add --grow f.tamis many; tamis add --from list f.tamis many; cmp f.tamis
 tamis: f.tamis: unchanged: --grow requires --from FILE, the lines from which it was built, because a filter does not keep them
 tamis: add: --from requires --grow
 $ tamis add --grow --from missing f.tamis many; cat list | tamis add --grow --from - f.tamis many; cmp f.tamis before
-tamis: missing: --from: this must be a file with lines, because it is read twice
+tamis: missing: --from: cannot read: No such file or directory
 tamis: -: --from: this must be a file with lines, because it is read twice
 $ tamis build -f --kind ribbon -o r.tamis list; cp r.tamis before; tamis add --grow --from half r.tamis more; cmp r.tamis before
 tamis: half: --from lacks about 5,000 of the 10,000 lines of the filter, which would be lost

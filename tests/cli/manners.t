@@ -31,7 +31,7 @@ $ tamis uniq -d , f; tamis uniq -qc f; tamis top -k5 f; tamis check -h f; tamis 
 tamis: uniq: -d is no longer the delimiter: use -t; -v prints the repeated lines
 tamis: uniq: -c no longer prints the number of lines: use --total; 'tamis top' counts each line
 tamis: top: -k is no longer the number of lines: use -n
-tamis: check: -h is no longer the help: use --help or --short-help; file names are printed only with -H
+tamis: check: -h is another option in grep: use --help, or 'tamis check -h' alone; file names are printed only with -H
 tamis: plan: -k is no longer the kind: use --kind; --k is the number of probes
 [2]
 $ tamis plan --fprr=1%

@@ -244,8 +244,29 @@ Compute sizes and false-positive rates before building.
 $ tamis build -h > short; tamis -h build | cmp - short; tamis -h kinds | head -n 1
 kinds: the kinds of filters and sketches, and what each is for
 $ tamis check -h
-tamis: check: -h is no longer the help: use --help or --short-help; file names are printed only with -H
-[2]
+Usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]
+Print the lines that may be in a filter.
+
+Examples:
+  Print the lines that may be on the list:
+    tamis check bad.tamis access-urls.txt
+  Print the lines that are not on it:
+    tamis check -v bad.tamis access-urls.txt
+  Compare with the list itself, which is exact:
+    tamis check -f bad-urls.txt access-urls.txt
+
+Options:
+  -f, --patterns FILE    compare with the lines of FILE, which is exact
+      --confirm FILE     look up every maybe in FILE, which is exact
+  -v, --invert           print the absent lines instead
+  -c, --count            print only the number of selected lines
+  -n, --line-number      print before each line its number in its file
+  -q, --quiet            print no results and no progress
+      --field N          use field N of each line as the key, counted from 1
+      --csv              read CSV (RFC 4180), with commas or -t between fields
+      --jsonl            read one JSON value per line, and the --field in it
+
+'tamis check --help' explains more, with all options.
 $ tamis check --short-help | head -n 2
 Usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]
 Print the lines that may be in a filter.

@@ -5,7 +5,7 @@ $ tamis build -o f.tamis one; tamis add -q f.tamis some
 tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
 $ cp f.tamis before; tamis add -q f.tamis two
 tamis: f.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
-tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: f.tamis: build it again with more room, from the LIST of its lines: tamis add -q --grow --from LIST f.tamis two; --overfill writes it anyway
 [2]
 $ cmp f.tamis before; tamis check -q f.tamis one
 tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
@@ -17,7 +17,7 @@ tamis: f.tamis: overfull: about 1,978 items, planned for 1,000; its false-positi
 [1]
 $ cp f.tamis before; tamis add f.tamis one; cmp f.tamis before
 tamis: f.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
-tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: f.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST f.tamis one; --overfill writes it anyway
 
 # What the message names helps.
 $ tamis build --items 2000 -f -o g.tamis one && tamis add g.tamis two && tamis build --kind growing -f -o g.tamis one && tamis add g.tamis two
@@ -25,24 +25,24 @@ $ tamis build --items 2000 -f -o g.tamis one && tamis add g.tamis two && tamis b
 # A small filter has room beyond its plan. A requested rate counts as far as the file records it.
 $ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; seq 7 100 | tamis add t.tamis
 tamis: t.tamis: unchanged: it would hold about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100)
-tamis: t.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: t.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST t.tamis; --overfill writes it anyway
 [2]
 $ tamis build --fpr 0.01% -o low.tamis one; tamis add low.tamis some; tamis add low.tamis two
 tamis: low.tamis: overfull: about 1,080 items, planned for 1,000; its false-positive rate is now 0.0176 % (1 in 5,677)
 tamis: low.tamis: unchanged: it would hold about 1,998 items, planned for 1,000; its false-positive rate would be 0.444 % (1 in 225), planned 0.0114 % (1 in 8,806)
-tamis: low.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: low.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST low.tamis two; --overfill writes it anyway
 [2]
 
 # Every kind has its own way.
 $ for k in bloom partitioned counting pair window; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp k.tamis before; tamis add -q --overfill k.tamis two; done
 tamis: k.tamis: unchanged: it would hold about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100)
-tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: k.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST k.tamis two; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
 tamis: k.tamis: unchanged: it would hold about 2,015 items, planned for 1,000; its false-positive rate would be 16.1 % (1 in 6), planned 1 % (1 in 100)
-tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: k.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST k.tamis two; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,015 items, planned for 1,000; its false-positive rate is now 16.1 % (1 in 6)
 tamis: k.tamis: unchanged: it would hold about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100)
-tamis: k.tamis: build it with --items N for all lines to come; --overfill writes it anyway
+tamis: k.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST k.tamis two; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
 tamis: k.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of its members a no, planned 1 % (1 in 100)
 tamis: k.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
@@ -61,7 +61,7 @@ tamis: k.tamis: unchanged: the filter is sealed and cannot change; build it agai
 $ tamis build --kind window --turning --items 1000 -f -o k.tamis one; tamis add k.tamis two; tamis check -q k.tamis two
 $ tamis build -f --compact -o k.tamis one; tamis add k.tamis two
 tamis: k.tamis: unchanged: it would hold about 2,027 items, planned for 1,000; its false-positive rate would be 13.9 % (1 in 7), planned 1 % (1 in 100)
-tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
+tamis: k.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST k.tamis two; --overfill writes it anyway
 [2]
 $ tamis build -f --strict -o k.tamis one; tamis add --overfill k.tamis two
 tamis: k.tamis: unchanged: the filter is strict, and there are more lines than it was planned for
@@ -176,9 +176,9 @@ tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items;
 [2]
 $ for k in bloom blocked; do tamis build --kind counting --inner $k --fpr 1e-5 -f -o i.tamis one; tamis add i.tamis third; done
 tamis: i.tamis: unchanged: it would hold about 1,283 items, planned for 1,000; its false-positive rate would be 0.0158 % (1 in 6,346), planned 0.001 % (1 in 99,873)
-tamis: i.tamis: build it with --items N for all lines to come; --overfill writes it anyway
+tamis: i.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST i.tamis third; --overfill writes it anyway
 tamis: i.tamis: unchanged: it would hold about 1,310 items, planned for 1,000; its false-positive rate would be 0.00285 % (1 in 35,039), planned 0.00101 % (1 in 99,493)
-tamis: i.tamis: build it with --items N for all lines to come; --overfill writes it anyway
+tamis: i.tamis: build it again with more room, from the LIST of its lines: tamis add --grow --from LIST i.tamis third; --overfill writes it anyway
 [2]
 $ seq 1000 1020 > twenty; for k in bloom blocked partitioned; do for w in pair window; do seq 20 | tamis build --kind $w --inner $k -f -o i.tamis; tamis add i.tamis twenty; done; done
 tamis: i.tamis: unchanged: it would be worn; 13 % (1 in 8) of never-added keys would get a maybe, and 0 of its members a no, planned 1 % (1 in 100)

@@ -106,15 +106,15 @@ $ tamis check --field 2 -t , -f patterns table.csv
 1,pear
 6,plum,x
 7,
-tamis: skipped 1 line with fewer than 2 fields
+tamis: table.csv: line 6: fewer than 2 fields; skipped 1 such line
 $ tamis check --field 2 -t , -vf patterns table.csv
 id,name
 2,plum tree
 3,brick
 4,"plum"
-tamis: skipped 1 line with fewer than 2 fields
+tamis: table.csv: line 6: fewer than 2 fields; skipped 1 such line
 $ tamis check -q --field 3 -t , -vf patterns table.csv; tamis check --field 3 -t , -cvf patterns table.csv
-tamis: skipped 7 lines with fewer than 3 fields
+tamis: table.csv: line 1: fewer than 3 fields; skipped 7 such lines
 1
 $ tamis build -q --field 2 -t , --fpr 1e-9 -o names.tamis table.csv; printf 'pear\n"plum"\nplum tree\n1\n' | tamis check names.tamis
 pear

@@ -96,7 +96,7 @@ $ tamis plan 1M 2MB
 tamis: plan: '2MB' is not a rate between 0 and 1, like 0.01, 1% or 1/100; a size is given with --bytes, as in: tamis plan 1M --bytes 2MB
 [2]
 $ tamis plan 1M
-tamis: plan: a plan needs two of: items, fpr, bytes
+tamis: plan: the rate is missing, as in: tamis plan 1M 1%
 [2]
 $ tamis plan ten items
 tamis: plan: 'ten' is not a number of items, like 1000000, 1M or 1e6; the rate comes second, as in: tamis plan 1M 1%

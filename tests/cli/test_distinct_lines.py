@@ -109,7 +109,8 @@ def lines_without_the_field_are_counted():
     data = b"a,1\nb\na,2\n\nc,1\n"
     done = tamis(data, "--by", "2", "-t", ",")
     assert (done.stdout, done.stderr) == (
-        b"2\t1\n1\t2\n", b"tamis: skipped 2 lines with fewer than 2 fields\n"), done
+        b"2\t1\n1\t2\n", b"tamis: standard input: line 2: fewer than 2 fields; "
+        b"skipped 2 such lines\n"), done
     total = json.loads(tamis(data, "--by", "2", "-t", ",", "--json").stdout.splitlines()[-1])
     assert (total["lines"], total["skipped"]) == (3, 2), total
 

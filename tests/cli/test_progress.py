@@ -82,7 +82,8 @@ def an_unknown_total():
     """How much was done, the rate and the elapsed time; all of it is erased in the end."""
     counted = "         1  1..1              "
     room = ["tamis: out.tamis: has room for the 2 lines that were counted; 'tamis add' will raise "
-            "its false-positive rate, up to twice the planned one (--headroom 50% leaves room)"]
+            "its false-positive rate, and refuses above twice the planned one (--headroom 50% "
+            "leaves room)"]
     for arguments, verb, wanted in (
             (["build", "-fo", "out.tamis"], "reading", room),
             (["build", "--headroom", "1", "-fo", "out.tamis"], "reading", []),
@@ -162,6 +163,19 @@ def a_known_total():
     until_shown(command, bar, environment={"LC_ALL": "C.UTF-8"})
     until_shown(["verify", "--keys", "1000000000000", "a.tamis"],
                 rb"\rverifying: .*% [\d,]+ keys, [\d.]+( k| M)?/s, [\d:]+ left")
+
+
+def diff_in_parts():
+    """A pipe is copied first. Many short passes are long work, also if their lines are printed."""
+    s = Session("diff", "-c", "-", "many")
+    s.feed(b"1\nb\n")
+    s.until(rb"\rcopying: 4 bytes, \d+/s, " + TIME.encode() + rb" elapsed\x1b\[K")
+    lines, status = s.end()
+    assert status == 1 and lines == ["1\t3999999\t1"], (lines, status)
+    passes = ["diff", "--memory", "64KiB", "many", "many"]
+    until_shown(passes + ["-c"], f"(?s)({KNOWN}.*){{9}}".encode())
+    with open("common", "wb") as out:
+        until_shown(passes, rb"\rreading: ", stdout=out)
 
 
 def no_progress_elsewhere():
@@ -290,6 +304,6 @@ def run_all(*tests):
     print(f"{len(tests) - 1} passed, 0 failed")
 
 
-run_all(files, an_unknown_total, lines_between, a_known_total, no_progress_elsewhere,
-        ctrl_c_keeps_everything, no_version_of_the_guard)
+run_all(files, an_unknown_total, lines_between, a_known_total, diff_in_parts,
+        no_progress_elsewhere, ctrl_c_keeps_everything, no_version_of_the_guard)
 sys.exit(0)

@@ -36,7 +36,7 @@ tamis: no-such-file: cannot read: No such file or directory
 
 # Fields and weights.
 $ printf 'a 5\nb 7\na 4\nlonely\n' > pairs; tamis top --field 1 --weight-field 2 -t ' ' pairs
-tamis: skipped 1 line with fewer than 2 fields
+tamis: pairs: line 4: fewer than 2 fields; skipped 1 such line
          9  9..9              a
          7  7..7              b
 $ echo 'a -1' | tamis top --field 1 --weight-field 2 -t ' '
@@ -46,7 +46,7 @@ $ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.
       1000  1000..1000        5.6.7.8
        512  512..512          1.2.3.4
 $ tamis top --field 1 --weight-field 2 -t ' ' -o w.tamis pairs > /dev/full; ls w.tamis
-tamis: skipped 1 line with fewer than 2 fields
+tamis: pairs: line 4: fewer than 2 fields; skipped 1 such line
 tamis: standard output: cannot write: No space left on device
 ls: cannot access 'w.tamis': No such file or directory
 [2]

@@ -203,7 +203,7 @@ $ tamis uniq --field 2 -t ' ' columns; tamis uniq -q --field 2 -t ' ' columns
 1 a
 1 b
  2
-tamis: skipped 1 line with fewer than 2 fields
+tamis: columns: line 4: fewer than 2 fields; skipped 1 such line
 $ tamis uniq -v --field 1 --delimiter ' ' columns
 1 b
 $ tamis uniq -t ' ' columns
