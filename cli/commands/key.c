@@ -121,11 +121,27 @@ static ssize_t open_text(const char *path, int *fd)
     return n;
 }
 
+/* Whether the n bytes of hidden.text are a public key; then a message says so. */
+static bool is_public(const char *path, ssize_t n)
+{
+#ifdef WITH_GUARD
+    guard_pubkey key;
+    guard_error why;
+    if (!guard_pubkey_parse(hidden.text, (size_t)n, &key, &why)) return false;
+    complain(path, "is a public key; a secret key is needed here");
+    return true;
+#else
+    (void)path, (void)n;
+    return false;
+#endif
+}
+
 /* The same for a file that nobody else may read. */
 static ssize_t open_secret(const char *path)
 {
     int fd;
     ssize_t n = open_text(path, &fd);
+    if (n >= 0 && is_public(path, n)) n = -1;
     if (n >= 0 && !is_kept_secret(path, fd, "key")) n = -1;
     if (fd >= 0) close(fd);
     return n;

@@ -69,21 +69,27 @@ static uint64_t keys_for(double rate)
     return (uint64_t)fmin(fmax(wanted, 1e6), 5e7);
 }
 
-/* Opens the bytes that were signed, not the file again, which may be another by then. */
-static tamis *open_signed(const struct args *a, const char *path, const char **number)
+/* A signed file of another program: only the signature can be checked. */
+static int tell_signed(const struct args *a, const char *path, const char *number)
 {
-    size_t n;
-    void *bytes = read_signed(&a->sign, path, &n, number);
-    tamis *t = bytes != NULL ? open_filter_bytes(a, path, bytes, n) : NULL;
-    free(bytes);
-    return t;
+    if (!a->json) {
+        printf("%s: signed by key %s; not a file of Tamis, so nothing else is checked\n", path,
+               number);
+        return EXIT_FOUND;
+    }
+    json_open('{');
+    json_text("file", path);
+    json_text("signed_by", number);
+    json_bool("good", true);
+    json_close('}');
+    putchar('\n');
+    return EXIT_FOUND;
 }
 
-static int verify(const struct args *a, const char *path)
+/* number is that of the key that signed it, or NULL. Closes t; NULL: a message was printed. */
+static int verify_filter(const struct args *a, const char *path, tamis *t, const char *number)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    const char *number = NULL;
-    tamis *t = a->sign.pubkeys.n > 0 ? open_signed(a, path, &number) : open_filter(a, path, 0);
     if (t == NULL || !read_facts(t, &f)) return EXIT_ERROR;
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
     const bool own_hashes =
@@ -127,11 +133,29 @@ static int verify(const struct args *a, const char *path)
     return good ? EXIT_FOUND : EXIT_NONE;
 }
 
+/* Opens the bytes that were signed, not the file again, which may be another by then. */
+static int verify_signed(const struct args *a, const char *path)
+{
+    size_t n;
+    const char *number;
+    int status = EXIT_ERROR;
+    void *bytes = read_signed(&a->sign, path, &n, &number);
+    if (bytes != NULL)
+        status = is_tamis_begin(bytes, n)
+                     ? verify_filter(a, path, open_filter_bytes(a, path, bytes, n), number)
+                     : tell_signed(a, path, number);
+    free(bytes);
+    return status;
+}
+
 int run_verify(const struct args *a)
 {
     int status = EXIT_FOUND;
     for (int i = 0; i < a->n_words; i++) {
-        const int one = verify(a, a->words[i]);
+        const char *path = a->words[i];
+        const int one = a->sign.pubkeys.n > 0
+                            ? verify_signed(a, path)
+                            : verify_filter(a, path, open_filter(a, path, 0), NULL);
         if (one > status) status = one;
     }
     return finish_output(status);

@@ -44,6 +44,12 @@ bool is_image_begin(const void *bytes, size_t n)
     return n >= IMAGE_MAGIC_BYTES && memcmp(bytes, TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES) == 0;
 }
 
+bool is_tamis_begin(const void *bytes, size_t n)
+{
+    return is_image_begin(bytes, n) ||
+           (n >= IMAGE_MAGIC_BYTES && memcmp(bytes, PACKED_MAGIC, IMAGE_MAGIC_BYTES) == 0);
+}
+
 static bool begins_file(const char *path, const char *magic)
 {
     uint8_t begin[IMAGE_MAGIC_BYTES];
@@ -84,7 +90,7 @@ bool holds_image(const char *path)
 {
     uint8_t begin[IMAGE_MAGIC_BYTES];
     return read_beginning(path, begin, sizeof begin) == sizeof begin &&
-           (is_image_begin(begin, sizeof begin) || memcmp(begin, PACKED_MAGIC, sizeof begin) == 0);
+           is_tamis_begin(begin, sizeof begin);
 }
 
 /* The bytes that came by a pipe; NULL: there are none. */

@@ -14,6 +14,8 @@
 /* The first bytes of a packed filter, which are as many. */
 #define PACKED_MAGIC "\x89TAMPK\r\n"
 bool is_image_begin(const void *bytes, size_t n);
+/* The same, or of a packed file. */
+bool is_tamis_begin(const void *bytes, size_t n);
 /* Whether a regular file begins with them, or with those of a packed filter. */
 bool is_image_file(const char *path);
 bool is_packed_file(const char *path);

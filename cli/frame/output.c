@@ -69,33 +69,45 @@ void flush_output(void)
     if (fflush(stdout) != 0) output_failed();
 }
 
-/* Returns the next address in a text, behind its scheme, or NULL. A scheme with one slash is
- * recognized too, although it is a mistake; *strict is false then. */
-static char *find_address(char *text, bool *strict)
+/* What looks like an address in a text. */
+struct suspected {
+    char *begin; /* behind its scheme; NULL: there is none */
+    bool spaced; /* a password may have spaces; otherwise the address ends with its word */
+    bool any;    /* of any scheme: what is before the @ is hidden only if it has a password */
+};
+
+/* The next one. A scheme of ours is recognized with one slash or none as well, although that is a
+ * mistake. */
+static struct suspected find_address(char *text)
 {
-    static const char *const schemes[] = {"redis:/", "rediss:/", "unix:/"};
-    for (char *p = text; *p != '\0'; p++)
+    static const char *const schemes[] = {"redis:", "rediss:", "unix:/"};
+    for (char *p = text; *p != '\0'; p++) {
         for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
             const size_t n = strlen(schemes[i]);
             if (strncasecmp(p, schemes[i], n) != 0) continue;
-            *strict = p[n] == '/';
-            return p + n + *strict;
+            const size_t slashes = strspn(p + n, "/");
+            const bool spaced = slashes > 0 && (p[n - 1] == '/' || slashes > 1);
+            return (struct suspected){p + n + (slashes < 2 ? slashes : 2), spaced, false};
         }
-    return NULL;
+        if (p[0] == '/' && p[1] == '/') return (struct suspected){p + 2, false, true};
+    }
+    return (struct suspected){NULL, false, false};
 }
 
 /* Removes user and password from addresses in a text. Where an address is expected, messages do not
  * quote them in the first place. This is for addresses in the place of a file or an option. */
 static void hide_passwords(char *text)
 {
-    bool strict;
-    for (char *p = text; (p = find_address(p, &strict)) != NULL;) {
+    struct suspected s;
+    for (char *p = text; (s = find_address(p)).begin != NULL;) {
+        p = s.begin;
         char *host_end = p + strcspn(p, "/?"), *const end = p + strcspn(p, " \t\n");
-        if (!strict && host_end > end) host_end = end;
+        if (!s.spaced && host_end > end) host_end = end;
         const char *at = NULL;
         for (const char *c = p; c < (host_end > end ? host_end : end); c++)
             if (*c == '@' && (c < host_end || memchr(c, '/', (size_t)(end - c)) != NULL)) at = c;
-        if (at != NULL) memmove(p, at + 1, strlen(at + 1) + 1);
+        if (at != NULL && (!s.any || memchr(p, ':', (size_t)(at - p)) != NULL))
+            memmove(p, at + 1, strlen(at + 1) + 1);
     }
 }
 

@@ -168,6 +168,18 @@ static bool fill(char *field, size_t room, const char *option, const char *value
     return false;
 }
 
+/* A file that is no key, or cannot be opened, is reported when the connection is made. */
+static bool check_tls_key(const char *path)
+{
+    char begin[40] = ""; /* of "-----BEGIN ENCRYPTED PRIVATE KEY-----" and the like */
+    const int fd = path[0] != '\0' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const bool is_key =
+        fd >= 0 && read(fd, begin, sizeof begin - 1) > 0 && strstr(begin, "PRIVATE KEY") != NULL;
+    const bool good = !is_key || is_kept_secret(path, fd, "key");
+    if (fd >= 0) close(fd);
+    return good;
+}
+
 static bool complete_tls(const struct args *a, struct cluster_address *at)
 {
     if (!at->secure) return true;
@@ -176,7 +188,7 @@ static bool complete_tls(const struct args *a, struct cluster_address *at)
     return fill(at->ca, sizeof at->ca, "cacert", a->redis.cacert) &&
            (certified || (fill(at->cert, sizeof at->cert, "cert", a->redis.cert) &&
                           fill(at->key, sizeof at->key, "key", a->redis.key))) &&
-           fill(at->sni, sizeof at->sni, "sni", a->redis.sni);
+           fill(at->sni, sizeof at->sni, "sni", a->redis.sni) && check_tls_key(at->key);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */

@@ -182,7 +182,8 @@ static void print_summary(const struct migrating *w, const struct cluster_migrat
     if (w->a->migrate.dry_run && r->keys > 0) print_found(r);
     print_skipped(r);
     if (r->keys == 0) {
-        if (complete) printf("no key to copy\n");
+        if (complete)
+            printf("no key to copy%s\n", w->a->migrate.match != NULL ? ": none matches" : "");
     } else if (w->a->migrate.dry_run) {
         printf("%s %s, %s bytes; nothing was copied\n", grouped(r->keys), keys_word(r->keys),
                grouped(r->bytes));

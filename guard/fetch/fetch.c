@@ -108,6 +108,15 @@ static struct guard_tags recall_fetch(const struct fetching *f)
     return same ? s.tags : nothing;
 }
 
+/* Refuses a name that is a symbolic link. Saving would follow it, and whoever may write to the
+ * directory could then have any file of this user replaced. */
+static bool is_no_link(const char *path, guard_error *why)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 || !S_ISLNK(st.st_mode) ||
+           guard_fail(why, "%s: is a symbolic link, through which nothing is written", path);
+}
+
 /* The URL itself may contain a password, so only its sum is kept, and only for the owner. */
 static bool remember_fetch(const struct fetching *f, const struct guard_tags *tags,
                            const char *list)
@@ -120,8 +129,9 @@ static bool remember_fetch(const struct fetching *f, const struct guard_tags *ta
         n += snprintf(text + n, sizeof text - (size_t)n, "etag %s\n", tags->etag);
     if (tags->modified[0] != '\0')
         n += snprintf(text + n, sizeof text - (size_t)n, "modified %s\n", tags->modified);
-    return tamis_write_file(f->state, text, (size_t)n, &o, &reason) == TAMIS_OK ||
-           guard_fail(f->why, "%s: %s", f->state, reason.text);
+    return is_no_link(f->state, f->why) &&
+           (tamis_write_file(f->state, text, (size_t)n, &o, &reason) == TAMIS_OK ||
+            guard_fail(f->why, "%s: %s", f->state, reason.text));
 }
 
 /* --- Whether it is the list ------------------------------------------------------------------- */
@@ -174,7 +184,8 @@ static bool replace_list(const struct fetching *f, size_t bytes)
 {
     void *at = bytes != 0 ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, f->fd, 0) : NULL;
     if (at == MAP_FAILED) return guard_fail(f->why, "%s: %s", f->list, strerror(errno));
-    const bool good = guard_write_file(f->list, at != NULL ? at : "", bytes, f->why);
+    const bool good = is_no_link(f->list, f->why) &&
+                      guard_write_file(f->list, at != NULL ? at : "", bytes, f->why);
     if (at != NULL) munmap(at, bytes);
     return good;
 }
@@ -200,6 +211,7 @@ static bool fetch_list(struct fetching *f)
         return false;
     if (mkdir(r->directory, 0777) != 0 && errno != EEXIST)
         return guard_fail(f->why, "%s: %s", r->directory, strerror(errno));
+    if (!is_no_link(f->list, f->why) || !is_no_link(f->state, f->why)) return false;
     if (f->out->had && !guard_sum_file(f->list, &f->old, f->why)) return false;
     sum_text(f->source->url, f->url_sum);
     struct guard_download d = {.url = f->source->url,

@@ -8,6 +8,7 @@
 
 #include "lists.h"
 #include "manifest.h"
+#include "trust.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -404,11 +405,13 @@ static bool fits_signed(const struct build *b)
                           "refuse an unsigned one; give --sign, or use another directory",
                           r->directory);
     if (r->n_sign > 0 && b->fresh.built < b->old.built)
-        return guard_fail(b->why,
-                          "%.50s: the clock shows %lld, which is before the published version was "
-                          "built (%lld), so clients would refuse the next one; set the clock, or, "
-                          "if it was ahead then, wait, or use a new directory",
-                          r->directory, (long long)b->fresh.built, (long long)b->old.built);
+        return guard_fail(
+            b->why,
+            "%.50s: the clock shows %s, but the published version was built at %s, so "
+            "clients would refuse the next one; set the clock, or, if it was ahead "
+            "then, wait, or use a new directory",
+            r->directory, guard_moment((time_t)b->fresh.built).text,
+            guard_moment((time_t)b->old.built).text);
     return true;
 }
 

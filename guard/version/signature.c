@@ -68,7 +68,7 @@ static bool parse_lines(const char *text, size_t n, const char *what, void *out,
     if (!decode_exactly(line, left - 1, out, size) || memcmp(out, "Ed", 2) != 0)
         return guard_fail(why,
                           "is not %s: its second line must be %zu characters of base64 for "
-                          "Ed25519, and the last",
+                          "Ed25519, and nothing may follow",
                           what, (size_t)BASE64_ENCODE_RAW_LENGTH(size));
     return true;
 }

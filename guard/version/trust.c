@@ -24,13 +24,9 @@
 
 /* --- Judging ---------------------------------------------------------------------------------- */
 
-struct moment {
-    char text[40];
-};
-
-static struct moment moment_of(time_t t)
+struct guard_moment guard_moment(time_t t)
 {
-    struct moment m;
+    struct guard_moment m;
     struct tm parts;
     if (gmtime_r(&t, &parts) == NULL ||
         strftime(m.text, sizeof m.text, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
@@ -54,8 +50,8 @@ static bool is_older(const guard_accepted *last, const guard_manifest *m, guard_
         return !guard_fail(why,
                            "version %" PRIu64 " was built at %s, before the accepted version "
                            "%" PRIu64 " (%s): an old list is offered again",
-                           m->version, moment_of(m->built).text, last->version,
-                           moment_of(last->built).text);
+                           m->version, guard_moment(m->built).text, last->version,
+                           guard_moment(last->built).text);
     return false;
 }
 
@@ -63,12 +59,12 @@ static bool is_timely(const guard_manifest *m, time_t now, guard_error *why)
 {
     if (m->expires != 0 && m->expires <= now)
         return guard_fail(why, "the list expired at %s; this clock shows %s, and may be wrong",
-                          moment_of(m->expires).text, moment_of(now).text);
+                          guard_moment(m->expires).text, guard_moment(now).text);
     if (m->built > now && m->built - now > FUTURE)
         return guard_fail(why,
                           "the list was built in the future, at %s; this clock shows %s, and may "
                           "be wrong",
-                          moment_of(m->built).text, moment_of(now).text);
+                          guard_moment(m->built).text, guard_moment(now).text);
     return true;
 }
 

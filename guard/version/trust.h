@@ -4,6 +4,12 @@
 
 #include "manifest.h"
 
+/* A time as messages write it, in UTC. */
+struct guard_moment {
+    char text[40];
+};
+struct guard_moment guard_moment(time_t t);
+
 /* Whether the manifest may be accepted at this time. The reason does not name a file. */
 bool guard_trust_check(const guard_trust *t, const guard_manifest *m,
                        const struct guard_manifest_text *text, time_t now, guard_error *why);

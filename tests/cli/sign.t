@@ -42,6 +42,12 @@ tamis: f.tamis.sig: already exists; use -f to replace it
 [2]
 $ tamis sign -f --seckey a.sec f.tamis && tamis verify --pubkey a.sec.pub f.tamis > /dev/null
 $ signify-openbsd -V -q -p a.sec.pub -m list && signify-openbsd -V -q -p a.sec.pub -m f.tamis
+$ tamis verify --pubkey a.sec.pub list | sed 's/key [0-9a-f]*;/key ...;/'; tamis verify --json --pubkey a.sec.pub list
+list: signed by key ...; not a file of Tamis, so nothing else is checked
+{"file": "list", "signed_by": "...", "good": true}
+$ cp list.sig wrong.sig; echo > wrong; tamis verify --pubkey a.sec.pub wrong
+tamis: wrong: the signature of key ... is wrong: this is not what was signed, or another key has signed it
+[2]
 
 # Everything else is an error with a reason, and status 2.
 $ tamis verify --pubkey b.sec.pub f.tamis
@@ -60,10 +66,10 @@ $ sed 1d f.tamis.sig > other.tamis.sig; tamis verify --pubkey a.sec.pub other.ta
 tamis: other.tamis: its signature cannot be read: other.tamis.sig: is not a signature: its first line must begin with 'untrusted comment: '
 [2]
 $ tamis verify --pubkey f.tamis.sig f.tamis
-tamis: f.tamis.sig: is not a public key: its second line must be 56 characters of base64 for Ed25519, and the last
+tamis: f.tamis.sig: is not a public key: its second line must be 56 characters of base64 for Ed25519, and nothing may follow
 [2]
 $ tamis verify --pubkey a.sec f.tamis
-tamis: a.sec: is not a public key: its second line must be 56 characters of base64 for Ed25519, and the last
+tamis: a.sec: is not a public key: its second line must be 56 characters of base64 for Ed25519, and nothing may follow
 [2]
 $ tamis verify --pubkey nothing.pub f.tamis; tamis verify --pubkey list f.tamis
 tamis: nothing.pub: No such file or directory
@@ -84,7 +90,7 @@ $ tamis sign f.tamis
 tamis: sign: give the secret key with --seckey; 'tamis key new --sign' makes one
 [2]
 $ tamis sign --seckey a.sec.pub list
-tamis: a.sec.pub: others may read this key (mode 0...), so it may not be secret any more; protect it with chmod 600, or make another
+tamis: a.sec.pub: is a public key; a secret key is needed here
 [2]
 $ cp a.sec open.sec; chmod 644 open.sec; tamis sign --seckey open.sec list; tamis key id open.sec
 tamis: open.sec: others may read this key (mode 0644), so it may not be secret any more; protect it with chmod 600, or make another
@@ -106,7 +112,7 @@ $ tamis check --key-file a.sec f.tamis list
 tamis: a.sec: a key must be 16 bytes or 32 hex digits; make one with 'tamis key new'
 [2]
 $ cat a.sec | tamis sign -f --seckey /dev/stdin list && tamis key id list.sig
-tamis: list.sig: is not a public key: its second line must be 56 characters of base64 for Ed25519, and the last
+tamis: list.sig: is not a public key: its second line must be 56 characters of base64 for Ed25519, and nothing may follow
 [2]
 $ head -c 60 a.sec.pub > cut.pub; tamis key id cut.pub
 tamis: cut.pub: is not a public key: it is cut off

@@ -137,7 +137,8 @@ def test_words():
         assert dry["types"][0] == {"type": "MBbloom--", "keys": 2, "bytes": bloom, "existing": 1}
         assert "copied" not in dry and dry["dry_run"]
         assert d.do("KEYS", "*") == [b"x:1"] and d.do("BF.EXISTS", "x:1", "a") == 0
-        assert tamis("migrate", "--match", "none*", url(one), url(two)) == "no key to copy\n"
+        assert tamis("migrate", "--match", "none*", url(one), url(two)) \
+            == "no key to copy: none matches\n"
         tamis("migrate", "--match", "y*", url(one), url(two))
         assert sorted(d.do("KEYS", "*")) == [b"x:1", b"y:1"]
         done = subprocess.run([TAMIS, "migrate", "--match", "x:*", url(one), url(two)],

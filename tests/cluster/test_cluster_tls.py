@@ -30,6 +30,20 @@ def fails(*words, why, not_in=(), **more):
     assert not any(text in said for text in not_in) and said.count("\n") <= 2, (words, said)
 
 
+def test_key_that_others_may_read():
+    """As the other secrets of a user; the reason does not depend on the server."""
+    key = ROOM / "open.key"
+    shutil.copyfile(FILES / "client.key", key)
+    with SecureServer(*FILES.at_server(clients="yes")) as server:
+        certified = (*TRUST, "--cert", FILES / "client.crt", "--key", key)
+        for mode in (0o640, 0o604):
+            key.chmod(mode)
+            fails("info", *certified, server.url("a"),
+                  why=f"{key}: others may read this key (mode {mode:04o})")
+        key.chmod(0o600)
+        tamis("build", *certified, "--items", 9, "-o", server.url("a"), given="a\n")
+
+
 def test_commands():
     """Every command gives over TLS what it gives without, and its options may be in the
     address."""
@@ -381,6 +395,6 @@ if __name__ == "__main__":
     if not shutil.which("redis-server"):
         print("redis-server is missing")
         sys.exit(77)
-    run([test_commands, test_big, test_killed, test_idle, test_certificates, test_wrong_ports,
-         test_cluster, test_announced_ports, test_announced_hosts,
-         test_without_openssl, test_memory])
+    run([test_commands, test_key_that_others_may_read, test_big, test_killed, test_idle,
+         test_certificates, test_wrong_ports, test_cluster, test_announced_ports,
+         test_announced_hosts, test_without_openssl, test_memory])

@@ -441,6 +441,37 @@ def test_secrets(room):
             assert secret not in got.out + got.err, got
 
 
+def test_passwords_in_wrong_places(room):
+    """An address in place of the directory, of the file of sources, or of a Redis server."""
+    secret = "hunter2"
+    url = f"http://me:{secret}@localhost:1/x"
+    for words in (("guard", "fetch", f"a={url}", "b=http://localhost:1/"),
+                  ("guard", "fetch", room / "lists", "--sources", url),
+                  ("guard", "fetch", url, "a=http://localhost:1/"), ("guard", "check", url),
+                  ("migrate", url, "redis://localhost:1"), ("check", url, "-"),
+                  ("check", f"redis//me:{secret}@localhost/x", "-"),
+                  ("check", f"redis:me:{secret}@localhost/x", "-")):
+        done = subprocess.run([TAMIS, *map(str, words)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE, env=CLEAN, cwd=room)
+        assert done.returncode == 2 and secret not in done.stdout + done.stderr, done
+
+
+def test_links(room):
+    """Nothing is written through a symbolic link, which may lead to any file."""
+    victim = room / "victim"
+    for name, made in (("bad.txt", []), ("bad.state", ["bad.txt"])):
+        for path in (room / "lists").glob("*"):
+            path.unlink()
+        (room / "lists").mkdir(exist_ok=True)
+        victim.write_bytes(OLD)
+        (room / "lists" / name).symlink_to(victim)
+        with Lists() as s:
+            s.answers["/list"] = answer(200, NEW)
+            got = fetch(room / "lists", f"bad={s.url('/list')}")
+        assert got.status == 2 and f"lists/{name}: is a symbolic link" in got.err, got
+        assert victim.read_bytes() == OLD and not s.asked
+
+
 def test_proxy(room):
     """As in curl, the environment names a proxy, and hosts that need none."""
     with Lists() as proxy, Lists() as s:
