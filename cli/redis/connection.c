@@ -168,7 +168,7 @@ static bool fill(char *field, size_t room, const char *option, const char *value
     return false;
 }
 
-/* A file that is no key, or cannot be opened, is reported when the connection is made. */
+/* Other files, and those that cannot be opened, are reported when the connection is made. */
 static bool check_tls_key(const char *path)
 {
     char begin[40] = ""; /* of "-----BEGIN ENCRYPTED PRIVATE KEY-----" and the like */
