@@ -221,6 +221,7 @@ static bool count_all_lines(struct distinct_job *j)
         return false;
     }
     lines_save_memory(in);
+    lines_pass_filters(in); /* count_block names what to do */
     progress_start(&bar, "counting", lines_total_bytes(a->words, a->n_words));
     while (good && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         good = count_block(j, b);
@@ -334,7 +335,7 @@ static bool check_distinct_options(const struct args *a)
     else if (a->output.path != NULL && strcmp(a->output.path, "-") == 0 && !a->quiet)
         wrong = "the number and the sketch cannot both go to standard output; -q omits the number";
     if (wrong != NULL) complain(NULL, "distinct: %s", wrong);
-    return wrong == NULL && (a->output.path == NULL || check_output(a));
+    return wrong == NULL && check_fields(&a->lines) && (a->output.path == NULL || check_output(a));
 }
 
 static int save_sketch(const struct args *a, tamis *t)

@@ -3,10 +3,12 @@
  * block, no worker is started. */
 #include "lines.h"
 
+#include "../filters/filter.h"
 #include "../frame/output.h"
 #include "../frame/progress.h"
 #include "../frame/stop.h"
 #include "csv.h"
+#include "faults.h"
 #include "fields.h"
 #include "header.h"
 #include "input.h"
@@ -29,6 +31,8 @@
 enum { FEW_LINES = 8192 };
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
 
+static const char IN_UTF16[] = "is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8";
+
 enum state { EMPTY, FILLED, DONE };
 
 struct slot {
@@ -39,19 +43,13 @@ struct slot {
     uint64_t lead;    /* the lines of its header, if the block is the first of a file */
 };
 
-/* The first of the lines that were skipped for one reason. */
-struct told {
-    uint64_t n, line, column;
-    const char *path, *reason;
-    char text[41];
-};
-
 struct lines {
     char **paths;
     int n_paths, next_path;
     struct input *in;       /* NULL: none is open */
     const char *path;       /* that is being read */
     bool fresh;             /* nothing of that file was used yet */
+    bool passes_filters;    /* as lines */
     bool has_header;        /* the header of that file was read, or it has none */
     const char *utf16;      /* the first file in UTF-16 */
     struct form form;       /* of its lines */
@@ -63,13 +61,13 @@ struct lines {
     uint64_t bytes, bytes_before; /* read from all files; from the files before this one */
     const struct line_args *how;
     const tamis *hasher;
-    struct key_form keys; /* of the hasher */
-    const char *counted;  /* the file of the last block that was returned */
-    uint64_t lines;       /* the number of its lines before that block */
-    uint64_t kept;        /* lines in the blocks that were returned */
-    struct told skipped[SKIPS];
-    struct told with_return; /* the first line whose key ends with a carriage return */
-    char *rest;              /* the beginning of a line whose end has not been read */
+    struct key_form keys;           /* of the hasher */
+    const char *counted;            /* the file of the last block that was returned */
+    uint64_t lines;                 /* the number of its lines before that block */
+    uint64_t kept;                  /* lines in the blocks that were returned */
+    struct faults faults;           /* the lines that were skipped */
+    struct fault_class with_return; /* the first line whose key ends with a carriage return */
+    char *rest;                     /* the beginning of a line whose end has not been read */
     size_t rest_size, rest_room;
 
     struct slot slots[MAX_BLOCKS];
@@ -158,23 +156,67 @@ static void drop_first(struct portion *s, size_t n)
     memmove(s->text, s->text + n, s->size);
 }
 
-/* Windows marks UTF-8 by a first character that nobody sees, and which is not part of the first
- * line. UTF-16 begins with a mark as well. Its lines may be compared as they are, but it is neither
- * CSV nor JSON. Returns false if more must be read to know. */
-static bool drop_mark(struct lines *l, struct portion *s, bool ended)
+/* The beginnings of files that are not plain lines, and as much of them as shows it: in UTF-16, the
+ * digits, blanks and Latin letters behind the mark have a byte that is zero. */
+static const struct {
+    const char *bytes;
+    uint8_t size, enough;
+} beginnings[] = {{"\xef\xbb\xbf", 3, 3},
+                  {"\xff\xfe", 2, 4},
+                  {"\xfe\xff", 2, 4},
+                  {TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES, IMAGE_MAGIC_BYTES},
+                  {PACKED_MAGIC, IMAGE_MAGIC_BYTES, IMAGE_MAGIC_BYTES}};
+
+/* Whether more must be read to know how a file begins. */
+static bool is_undecided(const struct portion *s)
 {
-    static const char utf8[] = "\xef\xbb\xbf";
-    const size_t n = s->size < 3 ? s->size : 3;
-    if (!l->how->raw && !l->how->nul && memcmp(s->text, utf8, n) == 0) {
-        if (n < 3 && !ended) return false;
-        if (n == 3) drop_first(s, 3);
+    bool undecided = false;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        const size_t size = beginnings[i].size, n = s->size < size ? s->size : size;
+        undecided = undecided || (s->size < beginnings[i].enough &&
+                                  memcmp(s->text, beginnings[i].bytes, n) == 0);
     }
+    return undecided;
+}
+
+static bool is_utf16(const struct portion *s)
+{
+    return s->size >= 4 && memchr(s->text, 0, s->size < 64 ? s->size : 64) != NULL &&
+           (memcmp(s->text, "\xff\xfe", 2) == 0 || memcmp(s->text, "\xfe\xff", 2) == 0);
+}
+
+/* Leaves a file whose bytes are not lines. */
+static void refuse_file(struct lines *l, struct portion *s, const char *reason)
+{
+    complain(l->path, "%s", reason);
+    l->failed = true;
+    close_file(l);
+    s->size = 0;
+}
+
+/* Judges a file by its first bytes. Windows marks UTF-8 by a first character that nobody sees, and
+ * which is not part of the first line. Lines in UTF-16 may be compared as they are, but are neither
+ * CSV nor JSON. Returns false if more must be read to know, or after a message when the file is
+ * left. */
+static bool judge_beginning(struct lines *l, struct portion *s, bool ended)
+{
+    if (l->how->raw) {
+        l->fresh = false;
+        return true;
+    }
+    if (!ended && is_undecided(s)) return false;
     l->fresh = false;
-    /* Its digits, blanks and Latin letters have a byte that is zero. */
-    if (!l->how->raw && s->size >= 4 && memchr(s->text, 0, s->size < 64 ? s->size : 64) != NULL &&
-        (memcmp(s->text, "\xff\xfe", 2) == 0 || memcmp(s->text, "\xfe\xff", 2) == 0))
-        l->utf16 = l->utf16 != NULL ? l->utf16 : l->path;
-    if (l->utf16 != NULL && l->form.format != LINES) l->failed = true;
+    if (!l->passes_filters && is_tamis_begin(s->text, s->size)) {
+        refuse_file(l, s, NOT_LINES);
+        return false;
+    }
+    if (!l->how->nul && s->size >= 3 && memcmp(s->text, "\xef\xbb\xbf", 3) == 0) drop_first(s, 3);
+    if (!is_utf16(s)) return true;
+    if (l->how->strict || l->form.format != LINES) {
+        refuse_file(l, s, IN_UTF16);
+        return false;
+    }
+    if (l->utf16 == NULL) l->utf16 = l->path;
     return true;
 }
 
@@ -242,7 +284,7 @@ static bool fill_slot(struct lines *l, struct slot *slot)
         if (ended) close_file(l);
         if (ended && stop_asked() != 0) return false; /* half a line is dropped */
         if (l->fresh) l->has_header = !l->how->header;
-        if (l->fresh && !drop_mark(l, s, ended)) continue;
+        if (l->fresh && !judge_beginning(l, s, ended)) continue;
         if (s->size == 0) continue;
         if (ended && s->text[s->size - 1] != l->form.end) s->text[s->size++] = l->form.end;
         const size_t whole = whole_records(l, s, got, ended);
@@ -342,6 +384,11 @@ void lines_save_memory(struct lines *l)
     l->n_slots = l->n_workers + 2;
 }
 
+void lines_pass_filters(struct lines *l)
+{
+    l->passes_filters = true;
+}
+
 /* Reads the next block and has it split. False at the end of the input. */
 static bool read_ahead(struct lines *l)
 {
@@ -393,7 +440,7 @@ static uint64_t line_with(const struct lines *l, const struct slot *s, const cha
 }
 
 /* Adds n lines to those that were skipped for a reason; `at` is the first of them. */
-static void tell(const struct lines *l, struct told *t, const struct slot *s, uint64_t n,
+static void tell(const struct lines *l, struct fault_class *t, const struct slot *s, uint64_t n,
                  tamis_bytes at, const char *reason)
 {
     const char *p = at.p, *line = p;
@@ -408,8 +455,16 @@ static void tell(const struct lines *l, struct told *t, const struct slot *s, ui
         t->text[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* a message may go to a terminal */
 }
 
-static const char *fault_of(const struct lines *l, enum skip why);
-static void tell_refused(const struct lines *l, enum skip why);
+static void tell_skipped(struct lines *l, const struct slot *s)
+{
+    for (enum skip why = KEPT + 1; why < SKIPS; why++)
+        for (enum role role = KEY; role < ROLES; role++) {
+            const struct skipped *k = &s->piece.skipped[why][role];
+            struct fault_class *c = &l->faults.of[why][role];
+            if (c->n == 0) c->wanted = s->piece.columns.of[role];
+            tell(l, c, s, k->n, k->at, k->reason);
+        }
+}
 
 /* The blocks come in order here, so the numbers of lines are known. False after a message. */
 static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
@@ -420,8 +475,7 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
     p->block.path = s->path;
     p->block.before = l->lines;
     l->kept += p->block.n;
-    for (int i = 0; i < SKIPS && !s->strange; i++)
-        tell(l, &l->skipped[i], s, p->skipped[i].n, p->skipped[i].at, p->skipped[i].reason);
+    if (!s->strange) tell_skipped(l, s);
     if (p->with_return.p != NULL) tell(l, &l->with_return, s, 1, p->with_return, NULL);
     if (s->strange) {
         const tamis_bytes text = p->block.keys[p->block.n];
@@ -430,7 +484,7 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
         return p->block.n > 0;
     }
     if (p->refused != KEPT) {
-        tell_refused(l, p->refused);
+        faults_refuse(&l->form, &l->faults, p->refused, p->role);
         l->failed = l->broken = true;
         return p->block.n > 0;
     }
@@ -489,18 +543,13 @@ bool lines_failed(const struct lines *l)
 
 uint64_t lines_skipped(const struct lines *l)
 {
-    uint64_t all = 0;
-    for (int i = TOO_FEW; i < BLANK; i++) all += l->skipped[i].n;
-    return all;
+    return faults_number(&l->faults);
 }
 
 bool lines_lack_keys(const struct lines *l)
 {
-    enum skip why = TOO_FEW;
     if (!l->finished || l->kept > 0 || lines_skipped(l) == 0) return false;
-    while (l->skipped[why].n == 0) why++;
-    complain(l->skipped[why].path, "no line has a key; line %s: %s", grouped(l->skipped[why].line),
-             fault_of(l, why));
+    faults_report_no_key(&l->form, &l->faults);
     return true;
 }
 
@@ -509,73 +558,11 @@ void lines_print_header(struct lines *l)
     l->header.print = true;
 }
 
-/* The highest number of a field that is read. */
-static uint64_t highest_column(const struct lines *l)
-{
-    uint64_t last = 0;
-    for (int i = 0; i < ROLES; i++)
-        if (l->columns.of[i] > last) last = l->columns.of[i];
-    return last;
-}
-
-static const char *plural(uint64_t n)
-{
-    return n > 1 ? "s" : "";
-}
-
-/* What is wrong with the first line that was skipped for this reason. The result is valid until the
- * next call. */
-static const char *fault_of(const struct lines *l, enum skip why)
-{
-    static char text[200];
-    const struct told *t = &l->skipped[why];
-    const char *key = l->how->field.text != NULL ? l->how->field.text : "";
-    switch (why) {
-    case TOO_FEW:
-        snprintf(text, sizeof text, "fewer than %s field%s", grouped(highest_column(l)),
-                 plural(highest_column(l)));
-        break;
-    case BAD_WEIGHT:
-        snprintf(text, sizeof text, "the weight '%s' is not a whole number of at most 64 bits",
-                 t->text);
-        break;
-    case NOT_VALID: snprintf(text, sizeof text, "%s", t->reason); break;
-    case RETURN: return "its key ends with a carriage return, which --crlf removes";
-    case NO_VALUE: snprintf(text, sizeof text, "there is no value at '%.60s'", key); break;
-    default: snprintf(text, sizeof text, "the value at '%.60s' is not a text or a number", key);
-    }
-    return text;
-}
-
-static void tell_refused(const struct lines *l, enum skip why)
-{
-    const struct told *t = &l->skipped[why];
-    if (why == NOT_VALID)
-        complain(t->path, "line %s, column %s: %s", grouped(t->line), grouped(t->column),
-                 fault_of(l, why));
-    else
-        complain(t->path, "line %s: %s", grouped(t->line), fault_of(l, why));
-}
-
-static void tell_skipped(const struct lines *l)
-{
-    for (enum skip why = KEPT + 1; why < BLANK; why++) {
-        const struct told *t = &l->skipped[why];
-        if (t->n > 0 && why != NOT_VALID)
-            complain(t->path, "line %s: %s; skipped %s such line%s", grouped(t->line),
-                     fault_of(l, why), grouped(t->n), plural(t->n));
-        else if (t->n > 0)
-            complain(t->path, "line %s, column %s: %s; skipped %s record%s that %s not %s",
-                     grouped(t->line), grouped(t->column), fault_of(l, why), grouped(t->n),
-                     plural(t->n), t->n > 1 ? "are" : "is", l->form.format == CSV ? "CSV" : "JSON");
-    }
-}
-
 /* What makes lines differ from those of other systems. */
 static void tell_of_windows(const struct lines *l)
 {
     if (l->utf16 != NULL)
-        complain(l->utf16, "is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8");
+        complain(l->utf16, "%s", IN_UTF16);
     else if (l->with_return.n > 0)
         complain(l->with_return.path,
                  "line %s ends with a carriage return, which is part of its key: --crlf removes it",
@@ -584,7 +571,7 @@ static void tell_of_windows(const struct lines *l)
 
 void lines_close(struct lines *l, bool quiet)
 {
-    if (!quiet && l->finished && !l->failed) tell_skipped(l);
+    if (!quiet && l->finished && !l->failed) faults_report(&l->form, &l->faults);
     if (!quiet) tell_of_windows(l);
     pthread_mutex_lock(&l->mutex);
     l->stop = true;

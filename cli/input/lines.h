@@ -23,6 +23,10 @@ struct block {
     uint64_t before;  /* the number of lines of that file before the block */
 };
 
+/* Why a filter or a sketch is refused as a file of lines. */
+#define NOT_LINES                                                                                  \
+    "is a filter or a sketch, not a file of lines; --raw would take its bytes for lines"
+
 struct lines;
 /* Without paths, and for "-", standard input is read. `how` and `hasher` (or NULL) must live as
  * long as the reader. NULL: not enough memory. */
@@ -30,8 +34,11 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
                          unsigned threads);
 /* Called before lines_next: smaller blocks, of at most 8,192 lines, take less memory. */
 void lines_save_memory(struct lines *l);
+/* Called before lines_next by a command that recognizes filters and sketches itself. */
+void lines_pass_filters(struct lines *l);
 /* The next block, valid until the next call; NULL at the end. A file that cannot be read is
- * reported and skipped. Lines with too few fields, with a weight that is not a number, or that are
+ * reported and skipped. So is a filter or a sketch, and with --strict-input a file in UTF-16,
+ * unless --raw is given. Lines with too few fields, with a weight that is not a number, or that are
  * not CSV or JSON are skipped and counted. With --strict-input, the first of them is reported, and
  * the lines before it are the last ones. So are those before a line that cannot be a key of the
  * hasher. Lines are returned as soon as they have arrived, so a slow pipe does not delay them. A

@@ -78,7 +78,7 @@ static enum skip keep_for_line(struct portion *s, size_t i, enum role role, tami
     if (role == KEY) s->block.keys[i] = field;
     if (role == GROUP) s->block.groups[i] = field;
     if (role != WEIGHT || weight_of(field, &s->block.weights[i])) return KEPT;
-    if (s->skipped[BAD_WEIGHT].n == 0) s->skipped[BAD_WEIGHT].at = field;
+    if (s->skipped[BAD_WEIGHT][role].n == 0) s->skipped[BAD_WEIGHT][role].at = field;
     return BAD_WEIGHT;
 }
 
@@ -92,6 +92,7 @@ static enum skip cut_line(const struct form *f, struct portion *s, size_t i, tam
         tamis_bytes field;
         const uint64_t n = s->columns.of[role];
         if (n == 0) continue;
+        s->role = role;
         const tamis_bytes from = crlf || role == WEIGHT ? bare : line;
         if (!field_of(from, n, f->delimiter, &field)) return TOO_FEW;
         const enum skip why = keep_for_line(s, i, role, field);
@@ -102,7 +103,7 @@ static enum skip cut_line(const struct form *f, struct portion *s, size_t i, tam
 
 static enum skip not_valid(struct portion *s, const char *at, const char *reason)
 {
-    struct skipped *first = &s->skipped[NOT_VALID];
+    struct skipped *first = &s->skipped[NOT_VALID][s->role];
     if (first->n == 0) *first = (struct skipped){0, {at, 0}, reason};
     return NOT_VALID;
 }
@@ -120,6 +121,7 @@ static enum skip cut_csv(const struct form *f, struct portion *s, size_t i, cons
     if (f->fields && s->block.keys[i].len == 0) return BLANK;
     for (enum role role = KEY; role < ROLES; role++) {
         if (s->columns.of[role] == 0) continue;
+        s->role = role;
         if (s->columns.of[role] > record.found) return TOO_FEW;
         tamis_bytes field = fields[role].raw;
         if (fields[role].has_doubled) {
@@ -144,7 +146,7 @@ static enum skip text_of(struct portion *s, const struct json_value *v, tamis_by
     char *to = spare_of(s);
     if (to == NULL) return SKIPS;
     *out = (tamis_bytes){to, 0};
-    if (!json_unescape(v->raw, to, &out->len)) return NO_TEXT;
+    if (!json_unescape(v->raw, to, &out->len)) return HALF_PAIR;
     s->spare_used += out->len;
     return KEPT;
 }
@@ -157,6 +159,7 @@ static enum skip cut_json(const struct form *f, struct portion *s, size_t i, tam
     for (enum role role = KEY; role < ROLES; role++) {
         tamis_bytes field;
         if (f->paths[role].n == 0) continue;
+        s->role = role;
         enum skip why = text_of(s, &values[role], &field);
         if (why == NO_VALUE && json_is_blank(line)) why = BLANK;
         if (why == KEPT) why = keep_for_line(s, i, role, field);
@@ -169,7 +172,8 @@ static enum skip cut_json(const struct form *f, struct portion *s, size_t i, tam
 
 static void note_skip(const struct form *f, struct portion *s, enum skip why, tamis_bytes line)
 {
-    if (s->skipped[why].n++ == 0 && s->skipped[why].at.p == NULL) s->skipped[why].at = line;
+    struct skipped *k = &s->skipped[why][s->role];
+    if (k->n++ == 0 && k->at.p == NULL) k->at = line;
     if (f->how->strict && why != BLANK) s->refused = why;
 }
 
@@ -179,6 +183,7 @@ static enum skip note_return(const struct form *f, struct portion *s, size_t i)
     const tamis_bytes key = s->block.keys[i];
     if (f->format != LINES || f->end != '\n' || f->how->raw) return KEPT;
     if (key.len == 0 || ((const char *)key.p)[key.len - 1] != '\r') return KEPT;
+    s->role = KEY;
     if (f->how->strict) return RETURN;
     if (s->with_return.p == NULL) s->with_return = s->block.lines[i];
     return KEPT;
@@ -202,6 +207,7 @@ void split(const struct form *f, struct portion *s, size_t most, bool hashes)
         }
         enum skip why = KEPT;
         const char *end;
+        s->role = KEY;
         if (quotes)
             why = cut_csv(f, s, n, p, stop, &end);
         else

@@ -34,7 +34,8 @@ enum skip {
     NOT_VALID,  /* as CSV or JSON */
     RETURN,     /* --strict-input: a key ends with a carriage return */
     NO_VALUE,   /* JSON: it is missing, or null */
-    NO_TEXT,    /* JSON: it is an object or an array, or not a text of characters */
+    NO_TEXT,    /* JSON: it is an object or an array */
+    HALF_PAIR,  /* JSON: its text has half of a surrogate pair, which is not a character */
     BLANK,      /* CSV, JSON: nothing at all, which is not worth a word */
     SKIPS
 };
@@ -52,7 +53,8 @@ struct portion {
     size_t room_lines;
     struct columns columns;
     uint64_t all, ends; /* the number of records that were read, and of line ends in them */
-    struct skipped skipped[SKIPS];
+    struct skipped skipped[SKIPS][ROLES];
+    enum role role;          /* of the field that was read last */
     enum skip refused;       /* --strict-input: why nothing after the block is read */
     tamis_bytes with_return; /* the first line whose key ends with a carriage return, or NULL */
     bool failed;             /* not enough memory */

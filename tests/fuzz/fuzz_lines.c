@@ -8,6 +8,7 @@
 #endif
 #include "fuzz.h"
 
+#include "../../cli/filters/filter.h"
 #include "../../cli/input/fields.h"
 #include "../../cli/input/input.h"
 #include "../../cli/input/lines.h"
@@ -283,7 +284,9 @@ static void check_lines(const struct line_args *a, char **paths, bool hashed, un
 {
     struct reading r = {0};
     bool known = true;
-    for (int i = 0; i < n_sources; i++) known = known && !sources[i].fails && !sources[i].bomb;
+    for (int i = 0; i < n_sources; i++)
+        known = known && !sources[i].fails && !sources[i].bomb &&
+                (a->raw || !is_tamis_begin(sources[i].bytes, sources[i].size));
     struct lines *l = lines_open(a, paths, n_sources, hashed ? hasher : NULL, threads);
     must(l != NULL, "memory");
     const struct block *b = NULL;
