@@ -88,8 +88,9 @@ static int help_about(int argc, char **argv)
         print_group(name, stdout);
         return finish_output(EXIT_FOUND);
     }
+    const char *topic = topic_called(name) != NULL ? topic_called(name) : name;
     for (const struct topic *t = topics; t->name != NULL && c == NULL; t++) {
-        if (strcmp(t->name, name) != 0) continue;
+        if (strcmp(t->name, topic) != 0) continue;
         print_topic(t, stdout);
         return finish_output(EXIT_FOUND);
     }

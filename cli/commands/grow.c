@@ -25,6 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The state while the list is read. */
@@ -52,6 +53,16 @@ static const char *first_missing(struct texts list)
     return NULL;
 }
 
+/* Whether the files can be read twice. */
+static bool are_regular(struct texts list)
+{
+    struct stat st;
+    for (int i = 0; i < list.n; i++)
+        if (strcmp(list.text[i], "-") == 0 || stat(list.text[i], &st) != 0 || !S_ISREG(st.st_mode))
+            return false;
+    return true;
+}
+
 /* False after a message when the filter cannot be built again. */
 static bool check_rebuild(const struct args *a, const tamis_facts *f, const char *path)
 {
@@ -65,8 +76,10 @@ static bool check_rebuild(const struct args *a, const tamis_facts *f, const char
                        "because a filter does not keep them");
     else if (missing != NULL)
         complain(missing, "--from: cannot read: %s", strerror(errno));
-    else if (lines_total_bytes(list.text, list.n) == 0)
+    else if (!are_regular(list))
         complain(list.text[0], "--from: this must be a file with lines, because it is read twice");
+    else if (lines_total_bytes(list.text, list.n) == 0)
+        complain(list.text[0], "--from: the list is empty");
     else
         return true;
     return false;

@@ -2,10 +2,12 @@
 
 #include "../../cluster/cluster.h"
 #include "../filters/filter.h"
+#include "../input/lines.h"
 #include "options.h"
 #include "output.h"
 #include "suggest.h"
 
+#include <tamis/count.h>
 #include <tamis/foreign.h>
 
 #include <dirent.h>
@@ -179,6 +181,15 @@ const char *command_called(const char *name)
     return NULL;
 }
 
+const char *topic_called(const char *name)
+{
+    static const char *const input[] = {"csv",    "tsv",   "jsonl",     "ndjson", "json-lines",
+                                        "header", "field", "delimiter", "crlf"};
+    for (size_t i = 0; i < sizeof input / sizeof *input; i++)
+        if (strcasecmp(input[i], name) == 0) return "input";
+    return NULL;
+}
+
 bool is_filter_as_command(const char *word)
 {
     if (!is_image_file(word)) return false;
@@ -265,6 +276,34 @@ static struct line line_of_lookups(const char *sketch, const char *file)
     return l;
 }
 
+/* Whether a file is a filter that certainly cannot count. */
+static bool is_without_counts(const char *path)
+{
+    const tamis_options o = {.struct_size = sizeof o, .flags = TAMIS_MAP | TAMIS_KEYLESS};
+    const tamis_hash none = {0};
+    tamis_estimate e;
+    tamis_error why;
+    tamis *t;
+    if (tamis_open(path, &o, &t, &why) != TAMIS_OK) return false;
+    const bool without = tamis_count_hashes(t, &none, 1, &e, &why) == TAMIS_EUNSUPPORTED;
+    tamis_close(t);
+    return without;
+}
+
+static void name_output(const struct args *a, char *out, size_t size);
+
+/* 'freq LIST FILTER', where the filter does not count either. Returns false. */
+static bool offer_sketch(const struct args *a, const char *list, const char *filter)
+{
+    char reason[LONGEST_PATH], name[LONGEST_PATH];
+    struct line l = new_line("tamis count -o");
+    name_output(a, name, sizeof name);
+    line_file(&l, name);
+    line_file(&l, list);
+    snprintf(reason, sizeof reason, "is not a sketch, and %.100s does not count each line", filter);
+    return offer_line(list, reason, "to make a sketch of a file of lines", &l);
+}
+
 static bool in_order(const struct args *a)
 {
     if (a->n_words < 2 || first_line_word(a) != 1 || a->foreign.from != NULL ||
@@ -273,6 +312,8 @@ static bool in_order(const struct args *a)
     for (int i = 1; i < a->n_words; i++) {
         if (!is_tamis_file(a->words[i])) continue;
         const bool items = takes_items(a->command);
+        if (items && is_without_counts(a->words[i]))
+            return offer_sketch(a, a->words[0], a->words[i]);
         const struct line l = items && a->n_words == 2 ? line_of_lookups(a->words[1], a->words[0])
                                                        : line_swapped(a->words[0], a->words[i]);
         return offer_line(a->words[0], items ? "is not a sketch" : "is not a filter",
@@ -307,19 +348,74 @@ static struct line line_for_filters(const struct args *a, const char *path)
     return l;
 }
 
+/* Whether a regular file is a filter or a sketch, also a compressed one. */
+static bool holds_filter(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           holds_image(path);
+}
+
+/* 'check -f FILTER FILE' as 'check FILTER FILE': without -f, which may be joined with its value or
+ * with other letters. */
+static struct line line_without_patterns(const char *filter)
+{
+    struct line l = new_line("tamis check");
+    line_file(&l, filter);
+    for (int i = 2; i < typed.argc; i++) {
+        const char *word = typed.argv[i];
+        const bool before = i + 1 < typed.argc && typed.argv[i + 1] == filter;
+        size_t f = strlen(word); /* where the value begins: in this word, or in the next */
+        for (size_t at = 0; at < strlen(word); at++)
+            if (word + at == filter) f = at;
+        if (f == 0) continue;
+        if (!before && word[f] == '\0')
+            line_word(&l, word);
+        else if (word[1] != '-' && f > 2) {
+            char letters[LONGEST_PATH];
+            snprintf(letters, sizeof letters, "%.*s", (int)f - 1, word);
+            line_word(&l, letters);
+        }
+    }
+    l.whole = l.whole && typed.argc > 0;
+    return l;
+}
+
+/* The same for the lists that options name. */
+static bool are_lists(const struct args *a)
+{
+    const struct texts *lists[] = {&a->check.patterns, &a->plan.never, &a->plan.list};
+    static const char *const names[] = {"-f", "--never", "--from"};
+    const char *confirm = a->check.confirm;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (int i = 0; i < lists[k]->n; i++) {
+            const char *path = lists[k]->text[i];
+            const bool output = a->output.path != NULL && same_file(a->output.path, path);
+            if (output || !holds_filter(path)) continue; /* an output has a message of its own */
+            struct line l = line_without_patterns(path);
+            l.whole = l.whole && k == 0 && lists[k]->n == 1 && is_tamis_file(path) &&
+                      a->plan.fpr == 0 && a->plan.bytes == 0 && a->lines.list_field.text == NULL;
+            char reason[200];
+            snprintf(reason, sizeof reason, "given with %s, but " NOT_LINES, names[k]);
+            return offer_line(path, reason, "did you mean", &l);
+        }
+    if (confirm == NULL || !holds_filter(confirm)) return true;
+    complain(confirm, "given with --confirm, but " NOT_LINES);
+    return false;
+}
+
 /* Lines of a filter would be its bytes, and the result would be meaningless. */
 static bool are_lines(const struct args *a)
 {
+    const bool has_raw = find_option(a->command, "raw", 3) != NULL;
+    if (has_raw && !a->lines.raw && !are_lists(a)) return false;
     const int first = first_line_word(a);
     const bool takes_sketches = strstr(a->command->words, "| SKETCH") != NULL;
     for (int i = first; i >= 0 && i < a->n_words && !a->lines.raw; i++) {
-        if (takes_sketches || takes_items(a->command) || !is_tamis_file(a->words[i])) continue;
-        const struct line l = line_for_filters(a, a->words[i]);
-        return offer_line(
-            a->words[i],
-            "is a filter or a sketch, not a file of lines; --raw would take its bytes for "
-            "lines",
-            "did you mean", &l);
+        if (takes_sketches || takes_items(a->command) || !holds_filter(a->words[i])) continue;
+        struct line l = line_for_filters(a, a->words[i]);
+        l.whole = l.whole && is_tamis_file(a->words[i]);
+        return offer_line(a->words[i], NOT_LINES, "did you mean", &l);
     }
     return true;
 }
@@ -361,6 +457,10 @@ static const char *last_as_output(const struct args *a)
 static bool has_output(const struct args *a)
 {
     char name[LONGEST_PATH], reason[100];
+    if (a->output.path != NULL && a->output.path[0] == '\0') {
+        complain(NULL, "%s: the name of the output file is empty", a->command->name);
+        return false;
+    }
     if (a->output.path != NULL || strstr(a->command->words, "-o OUT") == NULL) return true;
     const char *last = last_as_output(a);
     struct line l = new_line("tamis");
@@ -469,6 +569,19 @@ static void hint_at_list(const struct args *a)
     if (offer != NULL && l.whole) complain(NULL, "%s: %s: %s", command, offer, l.text);
 }
 
+/* 'top 3 list.txt', where no file is called 3: prints the same with -n 3. */
+static bool is_number_of_lines(const struct args *a, const char *word)
+{
+    if (strcmp(a->command->name, "top") != 0 || a->top.most != 0 || word[0] == '\0' ||
+        word[strspn(word, "0123456789")] != '\0')
+        return false;
+    char instead[LONGEST_PATH];
+    snprintf(instead, sizeof instead, "-n %s", word);
+    const char *line = line_with(word, instead);
+    if (line != NULL) complain(NULL, "top: -n is the number of lines to list: %s", line);
+    return true;
+}
+
 static void hint_at_missing_file(const struct args *a)
 {
     char near[2 * LONGEST_PATH], quoted[LONGEST_LINE];
@@ -480,6 +593,7 @@ static void hint_at_missing_file(const struct args *a)
         const char *word = a->words[i];
         const bool filter = filters && (first < 0 || i < first);
         if (!is_missing(word)) continue;
+        if (is_number_of_lines(a, word)) return;
         if (find_near(word, filter, near, sizeof near) && quote_word(near, quoted, sizeof quoted)) {
             const char *line = line_with(word, quoted);
             if (line != NULL) complain(NULL, "did you mean: %s", line);

@@ -13,6 +13,8 @@ void forget_line(void);
 
 /* The command that does what another program calls by this name, or NULL: "build" for "create". */
 const char *command_called(const char *name);
+/* The topic that explains what this is the name of; NULL: none. */
+const char *topic_called(const char *name);
 
 /* True after a message when a filter stands in place of a command. */
 bool is_filter_as_command(const char *word);

@@ -34,6 +34,24 @@ static bool column_at(struct naming *r, uint64_t n, tamis_bytes *name, bool *fai
     return false;
 }
 
+static bool is_column(tamis_bytes name, const char *wanted)
+{
+    return name.len == strlen(wanted) && memcmp(name.p, wanted, name.len) == 0;
+}
+
+/* The delimiter that would make a header of one column have the wanted one; 0: none. */
+static char other_delimiter(const struct naming *r, const char *wanted)
+{
+    static const char others[] = ";,|\t:";
+    const tamis_bytes line = without_return((tamis_bytes){r->text, (size_t)(r->end - r->text)});
+    for (const char *d = others; *d != '\0'; d++) {
+        tamis_bytes name;
+        for (uint64_t i = 1; field_of(line, i, *d, &name); i++)
+            if (*d != r->form->delimiter && is_column(name, wanted)) return *d;
+    }
+    return '\0';
+}
+
 /* "there is no column 'usr'; the header has: id, user" */
 static bool no_such_column(struct naming *r, const char *wanted)
 {
@@ -51,13 +69,17 @@ static bool no_such_column(struct naming *r, const char *wanted)
     }
     for (char *p = names; *p != '\0'; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?'; /* a message may go to a terminal */
-    complain(r->path, "there is no column '%s'; the header has: %s", wanted, names);
+    const char other = other_delimiter(r, wanted);
+    const char *tsv = r->form->how->tsv ? "--csv " : ""; /* --tsv excludes -t */
+    if (other == '\t')
+        complain(r->path, "there is no column '%s'; the header has: %s; did you mean %s?", wanted,
+                 names, r->form->format == CSV ? "--tsv" : "-t '\\t'");
+    else if (other != '\0')
+        complain(r->path, "there is no column '%s'; the header has: %s; did you mean %s-t '%c'?",
+                 wanted, names, tsv, other);
+    else
+        complain(r->path, "there is no column '%s'; the header has: %s", wanted, names);
     return false;
-}
-
-static bool is_column(tamis_bytes name, const char *wanted)
-{
-    return name.len == strlen(wanted) && memcmp(name.p, wanted, name.len) == 0;
 }
 
 static bool find_column(struct naming *r, const char *wanted, uint64_t *column)

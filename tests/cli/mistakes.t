@@ -294,3 +294,78 @@ tamis: check: usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]; s
 $ tamis merge -o x.tamis
 tamis: merge: usage: tamis merge [OPTION...] -o OUT FILTER...; see 'tamis merge -h'
 [2]
+
+# A filter where a list is expected: its bytes are not lines, however they arrive.
+$ rm -f f.tamis c.tamis f.packed; seq 5 > n1; seq 4 9 > n2; tamis build -o f.tamis n1; tamis count -o c.tamis n1; gzip -k f.tamis; tamis pack -o f.packed f.tamis
+$ tamis check -f f.tamis n1
+tamis: f.tamis: given with -f, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines; did you mean: tamis check f.tamis n1
+[2]
+$ tamis check -nvf f.tamis n1
+tamis: f.tamis: given with -f, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines; did you mean: tamis check f.tamis -nv n1
+[2]
+$ tamis check -c --patterns=f.tamis n1
+tamis: f.tamis: given with -f, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines; did you mean: tamis check f.tamis -c n1
+[2]
+$ tamis check -ff.tamis -p 1% n1
+tamis: f.tamis: given with -f, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis build --static --never f.tamis -o x n1
+tamis: f.tamis: given with --never, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis check --confirm f.tamis f.tamis n1
+tamis: f.tamis: given with --confirm, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis add --grow --from f.tamis f.tamis n2
+tamis: f.tamis: given with --from, but is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ cat f.tamis | tamis uniq
+tamis: standard input: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ (head -c 5 f.tamis; sleep 0.1; tail -c +6 f.tamis) | tamis uniq
+tamis: standard input: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis uniq n1 f.tamis.gz
+tamis: f.tamis.gz: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis uniq < f.packed
+tamis: standard input: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis check f.tamis - < f.tamis.gz
+tamis: standard input: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ tamis freq c.tamis - < f.tamis
+tamis: standard input: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+[2]
+$ cat f.tamis | tamis build -o x; ls x
+tamis: standard input: is a filter or a sketch, not a file of lines; --raw would take its bytes for lines
+ls: cannot access 'x': No such file or directory
+[2]
+$ tamis uniq --raw < f.tamis | wc -l; tamis check -c -f f.tamis --raw f.tamis
+2
+2
+$ printf '\211TAMI' | tamis uniq | od -c
+0000000 211   T   A   M   I  \n
+0000006
+
+# A list before a file that does not count either.
+$ tamis freq n1 f.tamis
+tamis: n1: is not a sketch, and f.tamis does not count each line; to make a sketch of a file of lines: tamis count -o n1-counts.tamis n1
+[2]
+$ tamis freq n1 c.tamis
+tamis: n1: is not a sketch; did you mean: tamis freq c.tamis - < n1
+[2]
+
+# Empty names and lists, and a number without -n.
+$ tamis build -o '' n1
+tamis: build: the name of the output file is empty
+[2]
+$ : > empty; tamis add --grow --from empty f.tamis n2
+tamis: empty: --from: the list is empty
+[2]
+$ tamis top 3 n1
+tamis: 3: cannot read: No such file or directory
+tamis: top: -n is the number of lines to list: tamis top -n 3 n1
+[2]
+$ tamis help csv | head -1; tamis help jsonl | head -1
+input: files, standard input, compressed input, fields, and options
+input: files, standard input, compressed input, fields, and options
