@@ -122,11 +122,11 @@ const struct option options[] = {
     {0, "strict-input", NULL, FLAG, INPUT, AT(lines.strict),
      "fail at the first line that cannot be read, instead of skipping it: if it has too few "
      "fields, a bad weight or no value, is not CSV or JSON, or ends with a carriage return "
-     "although --crlf was not given"},
+     "although --crlf was not given. A file in UTF-16 is an error as well"},
     {0, "field", "N", COLUMN, INPUT, AT(lines.field),
      "use field N of each line as the key, counted from 1. With --header or --jsonl, it may be a "
-     "name. Lines with fewer fields are skipped; "
-     "their number is printed on standard error"},
+     "name. In JSON lines, a number is an index of an array, counted from 0. Lines with fewer "
+     "fields are skipped; their number is printed on standard error"},
     {'t', "delimiter", "C", DELIMITER, INPUT, AT(lines.delimiter),
      "separator of fields: one byte or blanks (default: tab). blanks stands for any number of "
      "spaces and tabs, as in awk"},

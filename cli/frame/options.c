@@ -120,12 +120,12 @@ static bool parse_share(const char *s, double *out)
     return ((*s >= '0' && *s <= '9') || *s == '.') && *end == '\0' && *out > 0 && *out <= 1e6;
 }
 
-/* A number from 1, or a name. */
+/* A number or a name. Whether 0 is a number of a field depends on the format (fields.c). */
 static bool parse_column(const char *s, struct column *out)
 {
     const bool number = *s != '\0' && strspn(s, "0123456789") == strlen(s);
     *out = (struct column){s, 0};
-    return *s != '\0' && (!number || (parse_number(s, &out->number) && out->number != 0));
+    return *s != '\0' && (!number || parse_number(s, &out->number));
 }
 
 static bool set_value(const struct option *o, const char *text, struct args *a)

@@ -1,6 +1,11 @@
 /* The options that single commands redefine, and the spellings that they refuse. */
 #include "options.h"
 
+/* What -q hides of the input. */
+#define HIDDEN                                                                                     \
+    " Skipped lines, carriage returns and UTF-16 are not reported; --strict-input makes them "     \
+    "errors"
+
 const struct own_option own_options[] = {
     {"plan",
      {0, "kind", "KIND", TEXT, FILTER, AT(plan.kind),
@@ -48,8 +53,9 @@ const struct own_option own_options[] = {
       "sketch; with --by 16640); sizes double, from 320 on"}},
     {"distinct",
      {0, "field", "N", COLUMN, INPUT, AT(lines.field),
-      "count the distinct values of field N (the first is 1). Lines with fewer fields are "
-      "skipped; their number is printed on standard error"}},
+      "count the distinct values of field N (the first is 1; an index of an array in JSON lines "
+      "counts from 0). Lines with fewer fields are skipped; their number is printed on standard "
+      "error"}},
     {"distinct",
      {0, "generations", "N", COUNT, FILTER, AT(plan.generations),
       "with -o: make a window of so many generations, each of which is a sketch"}},
@@ -108,8 +114,8 @@ const struct own_option own_options[] = {
       "memory for the hashes of lines: 64KiB or more (default 256MiB)"}},
     {"diff",
      {0, "field", "N", COLUMN, INPUT, AT(lines.field),
-      "compare field N of each line (the first is 1). Lines with fewer "
-      "fields are skipped; their number is printed on standard error"}},
+      "compare field N of each line (the first is 1; an index of an array in JSON lines counts "
+      "from 0). Lines with fewer fields are skipped; their number is printed on standard error"}},
     {"build",
      {0, "to", "FORMAT", TEXT, FOREIGN, AT(foreign.to),
       "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "
@@ -151,14 +157,22 @@ const struct own_option own_options[] = {
     {"guard serve",
      {0, "timeout", "TIME", SECONDS, SERVER, AT(guard.timeout),
       "how long a client may be silent (default 10s)"}},
-    {"build,add,compact,merge,check",
+    {"merge",
      {'q', "quiet", NULL, FLAG, OUTPUT, AT(quiet),
       "print no results and no progress. Errors are still printed, and so is a warning if the "
       "filter is overfull or its hashes are not uniform"}},
+    {"build,add,compact,check",
+     {'q', "quiet", NULL, FLAG, OUTPUT, AT(quiet),
+      "print no results and no progress. Errors are still printed, and so is a warning if the "
+      "filter is overfull or its hashes are not uniform." HIDDEN}},
     {"count",
      {'q', "quiet", NULL, FLAG, OUTPUT, AT(quiet),
       "print no results and no progress. Errors are still printed, and so is a warning if the "
-      "hashes are not uniform"}},
+      "hashes are not uniform." HIDDEN}},
+    {"remove,uniq,freq,top,distinct,diff",
+     {'q', "quiet", NULL, FLAG, OUTPUT, AT(quiet),
+      "print no results and no progress. Errors are still printed, and the exit status shows the "
+      "result." HIDDEN}},
     {"rotate",
      {0, "to", "EPOCH", COUNT, FILTER, AT(rotate.to),
       "like --every, with an epoch of your own: a number that grows by 1 whenever a generation is "

@@ -102,7 +102,10 @@ const struct topic topics[] = {
      "Lines with too few fields or no value are skipped, and so are records that are not CSV or "
      "JSON, and lines whose --weight-field is neither a whole number nor -. Their number is "
      "printed on standard error; the exit status does not change. With --strict-input the first "
-     "such line is an error.",
+     "such line is an error. -q hides these reports, and those of carriage returns and UTF-16: "
+     "with -q, give --strict-input as well, unless lines may be missing.\n"
+     "\n"
+     "A filter or a sketch where a file of lines is expected is an error, unless --raw is given.",
      "# Count the lines that are not in a filter, with two joined options:\n"
      "tamis check -vc bad.tamis access-urls.txt"},
     {"formats", "the files that are read and written, and --json",

@@ -31,6 +31,10 @@ static bool check_column(const struct line_args *how, const struct column *c, co
     if (how->jsonl && json_path_read(c->text, &path)) return true;
     if (how->jsonl)
         complain(NULL, "--%s: '%s' is not names with dots between them", option, c->text);
+    else if (c->number == 0 && strspn(c->text, "0") == strlen(c->text))
+        complain(NULL,
+                 "--%s: '%s' is not the number of a field, counted from 1, or the name of a column",
+                 option, c->text);
     else if (c->number == 0 && !how->header)
         complain(NULL,
                  "--%s: '%s' is not a number; columns have names only with --header, or with "

@@ -79,7 +79,7 @@ $ printf 'a,1\n\nb,2\r\n\r\na,3\n' | tamis distinct --csv --field 1 --json
 
 # A filter of lines that all lack a key would be empty, and hide the mistake.
 $ tamis build --csv --header --field note -t ';' -o x.tamis a.csv; tamis build --field 7 -o x.tamis a.csv; ls x.tamis
-tamis: a.csv: there is no column 'note'; the header has: id,user,note
+tamis: a.csv: there is no column 'note'; the header has: id,user,note; did you mean -t ','?
 tamis: a.csv: no line has a key; line 1: fewer than 7 fields
 ls: cannot access 'x.tamis': No such file or directory
 [2]
@@ -160,13 +160,14 @@ $ printf '{"a":[{"b":"x"},{"b":"y"}],"c.d":1}\n' > b.jsonl; tamis top --jsonl --
          1  1..1              1
 $ printf '{"a":{}}\n{"a":"\\ud800"}\n{"a":1,"a":2}\n{"a":"x"' | tamis top --jsonl --field a
 tamis: standard input: line 4, column 9: the line ends within an object or an array; skipped 1 record that is not JSON
-tamis: standard input: line 1: the value at 'a' is not a text or a number; skipped 2 such lines
+tamis: standard input: line 1: the value at 'a' is not a text, a number or a boolean; skipped 1 such line
+tamis: standard input: line 2: the text at 'a' has half of a surrogate pair; skipped 1 such line
          1  1..1              2
 $ printf '{"a":1}\n{"a":"x' | tamis distinct --jsonl --field a --strict-input
 tamis: standard input: line 2, column 8: the line ends within a string
 [2]
 $ printf '{"s":"q","n":3}\n{"s":"q","n":"4"}\n{"s":"r"}\n' | tamis top --jsonl --field s --weight-field n
-tamis: standard input: line 3: there is no value at 's'; skipped 1 such line
+tamis: standard input: line 3: there is no value at 'n'; skipped 1 such line
          7  7..7              q
 $ printf '{"day":1,"user":"a"}\n{"day":1,"user":"b"}\n' | tamis distinct --jsonl --by day --field user
 2	1
@@ -219,3 +220,73 @@ $ printf '{"id":1}\n{"id":2}\n' > x.jsonl; printf '{"id": 2}\n' > y.jsonl; tamis
 {"id":1}
 		{"id":2}
 [1]
+
+# Messages name the field that is missing, and one for each of them.
+$ printf '{"k":"b"}\n' | tamis top --jsonl --field k --weight-field w
+tamis: standard input: line 1: there is no value at 'w'; skipped 1 such line
+[1]
+$ printf '{"w":1}\n' | tamis distinct --jsonl --by k --field w
+tamis: standard input: line 1: there is no value at 'k'; skipped 1 such line
+$ printf '{"k":"b"}\n' | tamis top --jsonl --field k --weight-field w --strict-input
+tamis: standard input: line 1: there is no value at 'w'
+[2]
+$ printf '{"k":"b"}\n{"w":1}\n{"w":1}\n' | tamis top --jsonl --field k --weight-field w
+tamis: standard input: line 2: there is no value at 'k'; skipped 2 such lines
+tamis: standard input: line 1: there is no value at 'w'; skipped 1 such line
+[1]
+$ printf 'a,b,n\nx\ny,z\n' | tamis top --csv --header --field b --weight-field n
+tamis: standard input: line 2: fewer than 2 fields, so 'b' is missing; skipped 1 such line
+tamis: standard input: line 3: fewer than 3 fields, so 'n' is missing; skipped 1 such line
+[1]
+
+# The most frequent reason is given for lines without a key.
+$ printf '{"a":{}}\n{"b":1}\n{"b":2}\n' | tamis build --jsonl --field a -o none.tamis; ls none.tamis
+tamis: standard input: no line has a key; line 2: there is no value at 'a'
+ls: cannot access 'none.tamis': No such file or directory
+[2]
+
+# In JSON lines an index counts from 0, and nowhere else.
+$ printf '["x"]\n{"0":"y"}\n' | tamis top --jsonl --field 0
+         1  1..1              x
+         1  1..1              y
+$ printf 'a\n' | tamis distinct --header --field 00
+tamis: --field: '00' is not the number of a field, counted from 1, or the name of a column
+[2]
+$ printf 'a\tb\n' | tamis distinct --field user
+tamis: --field: 'user' is not a number; columns have names only with --header, or with --jsonl
+[2]
+
+# UTF-16 is an error where it would be read as something else.
+$ tamis uniq --strict-input wide.txt
+tamis: wide.txt: is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8
+[2]
+$ tamis distinct -q --csv --field 1 wide.txt
+tamis: wide.txt: is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8
+[2]
+$ (printf '\377'; sleep 0.1; printf '\376a\0') | tamis build --strict-input -o none.tamis; ls none.tamis
+tamis: standard input: is in UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8
+ls: cannot access 'none.tamis': No such file or directory
+[2]
+$ printf '\377\376a\n' | tamis uniq --strict-input | od -c
+0000000 377 376   a  \n
+0000004
+$ (printf '\357'; sleep 0.1; printf '\273\277a\n') | tamis uniq | od -c
+0000000   a  \n
+0000002
+
+# -q hides the reports of skipped lines; --strict-input makes such lines errors.
+$ printf 'a\nb\tc\n' | tamis build -q --field 2 -o q.tamis
+$ printf 'a\nb\tc\n' | tamis add -q --strict-input --field 2 q.tamis
+tamis: standard input: line 1: fewer than 2 fields
+[2]
+
+# Another delimiter that would fit the header.
+$ printf 'a;b\n1;2\n' | tamis uniq --csv --header --field b
+tamis: standard input: there is no column 'b'; the header has: a;b; did you mean -t ';'?
+[2]
+$ printf 'a;b\n1;2\n' | tamis uniq --tsv --header --field b
+tamis: standard input: there is no column 'b'; the header has: a;b; did you mean --csv -t ';'?
+[2]
+$ printf 'a\tb\n1\t2\n' | tamis uniq --csv --header --field b
+tamis: standard input: there is no column 'b'; the header has: a?b; did you mean --tsv?
+[2]
