@@ -4,8 +4,7 @@
  *
  *   - A trial of the old shape gets the members of the list. All its bits are set in the old filter
  *     as well. If the old one has more, the list lacks a line.
- *   - From a trial of a cuckoo filter, a copy of the old one, the members of the list are removed.
- *     If a fingerprint remains, the list lacks a line.
+ *   - In counting and cuckoo filters, each line of the list stands for one copy (copies.c).
  *   - A sealed filter records the number of its lines. If the list has fewer, it lacks a line.
  *
  * A line is missed only if its bits, or its fingerprint, are those of others: with the probability
@@ -20,6 +19,7 @@
 #include "../frame/output.h"
 #include "../input/lines.h"
 #include "build.h"
+#include "copies.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,9 +31,10 @@
 /* The state while the list is read. */
 struct rebuilding {
     const tamis *old;
-    bool removes; /* the lines are removed from the trial, not added to it */
     tamis *trial; /* the proof that no line is missing */
     tamis *t;     /* the new filter */
+    bool counts;  /* the filter holds a line as often as it was added: */
+    struct copies copies;
     uint8_t *bits;
     size_t room;
 };
@@ -111,17 +112,6 @@ static size_t keep_members(const tamis *t, tamis_hash *hashes, size_t n, uint8_t
     return members;
 }
 
-/* Each copy of a repeated line has a fingerprint in a cuckoo filter. */
-static tamis_status remove_all_copies(tamis *t, tamis_hash *hashes, size_t n, uint8_t *bits)
-{
-    tamis_status s = TAMIS_OK;
-    while (s == TAMIS_OK && n > 0) {
-        s = tamis_remove_hashes(t, hashes, n, NULL, NULL);
-        n = keep_members(t, hashes, n, bits);
-    }
-    return s;
-}
-
 static tamis_status use_members(void *ctx, tamis_hash *hashes, size_t n)
 {
     struct rebuilding *r = ctx;
@@ -132,11 +122,15 @@ static tamis_status use_members(void *ctx, tamis_hash *hashes, size_t n)
         if (r->bits == NULL) return TAMIS_ENOMEM;
     }
     n = keep_members(r->old, hashes, n, r->bits);
-    tamis_status s = tamis_add_hashes(r->t, hashes, n, NULL, NULL);
-    if (s == TAMIS_OK)
-        s = r->removes ? remove_all_copies(r->trial, hashes, n, r->bits)
-                       : tamis_add_hashes(r->trial, hashes, n, NULL, NULL);
-    return s;
+    if (r->counts) return copies_take(&r->copies, hashes, n);
+    const tamis_status s = tamis_add_hashes(r->t, hashes, n, NULL, NULL);
+    return s == TAMIS_OK ? tamis_add_hashes(r->trial, hashes, n, NULL, NULL) : s;
+}
+
+/* The count at which a counter of a counting filter is saturated. */
+static int64_t most_copies(const tamis_facts *f)
+{
+    return f->kind == TAMIS_COUNTING ? (INT64_C(1) << f->cell_bits) - 1 : INT64_MAX;
 }
 
 /* False after a message. */
@@ -155,7 +149,13 @@ static bool make_filters(const struct args *a, const tamis_facts *old, const tam
         complain(path, "unchanged: %s", why.text);
         return false;
     }
-    if (old->sealed || r->removes || (s = tamis_clear(r->trial)) == TAMIS_OK) return true;
+    r->copies = (struct copies){.old = r->old,
+                                .trial = r->trial,
+                                .fresh = r->t,
+                                .kind = old->kind,
+                                .most = most_copies(old)};
+    if (old->sealed || old->kind == TAMIS_CUCKOO || (s = tamis_clear(r->trial)) == TAMIS_OK)
+        return true;
     complain(path, "unchanged: %s", tamis_status_message(s));
     return false;
 }
@@ -171,11 +171,13 @@ static bool check_list(const struct args *a, const tamis_facts *old, struct rebu
         complain(list, "not enough memory to compare it with the filter");
         return false;
     }
-    if (r->removes ? f.items == 0 : old->sealed ? f.items >= old->items : f.fill >= old->fill)
+    double lacks = r->counts ? copies_lacking(&r->copies, old, &f) : 0;
+    if (r->counts ? !(lacks > 0) : old->sealed ? f.items >= old->items : f.fill >= old->fill)
         return true;
-    const double lacks = r->removes ? (double)f.items : old->items_estimate - f.items_estimate;
+    lacks = r->counts ? round(lacks) : old->items_estimate - f.items_estimate;
+    const double all = r->counts ? (double)old->items : old->items_estimate;
     complain(list, "--from lacks about %s of the %s lines of the filter, which would be lost",
-             grouped_real(fmax(lacks, 1)), grouped_real(old->items_estimate));
+             grouped_real(fmax(lacks, 1)), grouped_real(all));
     return false;
 }
 
@@ -183,7 +185,8 @@ static int rebuild(const struct args *a, const tamis_facts *old, const tamis *ol
                    const struct spool *spool, const char *path)
 {
     struct texts list = a->plan.list;
-    struct rebuilding r = {.old = old_filter, .removes = old->kind == TAMIS_CUCKOO};
+    struct rebuilding r = {.old = old_filter,
+                           .counts = old->kind == TAMIS_COUNTING || old->kind == TAMIS_CUCKOO};
     tamis_error why;
     uint64_t lines;
     int status = EXIT_ERROR;
@@ -204,6 +207,7 @@ static int rebuild(const struct args *a, const tamis_facts *old, const tamis *ol
         complain(path, "built again for %s lines", grouped(plan.items));
     tamis_close(r.t);
     tamis_close(r.trial);
+    copies_free(&r.copies);
     free(r.bits);
     return status;
 }

@@ -124,7 +124,8 @@ const struct own_option own_options[] = {
      {0, "from", "FILE", TEXTS, FILTER, AT(plan.list),
       "with --grow: all lines that the filter has. They have the same format as the new ones. If "
       "the filter has lines that are missing here, nothing changes; lines that it does not have "
-      "are left out. May be repeated"}},
+      "are left out. For counting and cuckoo filters, each line stands for one copy. May be "
+      "repeated"}},
     {"guard build",
      {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
       "a list of good URLs, which are never reported as bad. May be repeated"}},

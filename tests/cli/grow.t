@@ -64,7 +64,7 @@ $ sed 5000d list > short; for kind in blocked bloom partitioned counting cuckoo 
 tamis: short: --from lacks about 1 of the 9,981 lines of the filter, which would be lost
 tamis: short: --from lacks about 1 of the 10,017 lines of the filter, which would be lost
 tamis: short: --from lacks about 1 of the 10,003 lines of the filter, which would be lost
-tamis: short: --from lacks about 1 of the 10,017 lines of the filter, which would be lost
+tamis: short: --from lacks about 1 of the 10,000 lines of the filter, which would be lost
 tamis: short: --from lacks about 1 of the 10,000 lines of the filter, which would be lost
 tamis: short: --from lacks about 1 of the 10,000 lines of the filter, which would be lost
 tamis: short: --from lacks about 1 of the 10,000 lines of the filter, which would be lost
@@ -72,10 +72,36 @@ $ tamis build -f -o f.tamis list; cp f.tamis before; head -n 5000 list > half; t
 tamis: half: --from lacks about 4,988 of the 9,981 lines of the filter, which would be lost
 $ cat list list > twice; for kind in blocked cuckoo counting; do tamis build -f --items 30000 --kind $kind -o f.tamis twice; cp f.tamis before; cat short short many | tamis add --grow --from short f.tamis; cmp f.tamis before; done
 tamis: short: --from lacks about 1 of the 9,954 lines of the filter, which would be lost
-tamis: short: --from lacks about 2 of the 20,000 lines of the filter, which would be lost
-tamis: short: --from lacks about 1 of the 10,016 lines of the filter, which would be lost
-$ tamis build -f --items 30000 --kind cuckoo -o f.tamis twice; tamis add --grow --from list f.tamis many; seq 40000 | tamis check -vc f.tamis
-tamis: f.tamis: built again for 60,000 lines
+tamis: short: --from lacks about 10,001 of the 20,000 lines of the filter, which would be lost
+tamis: short: --from lacks about 10,001 of the 20,000 lines of the filter, which would be lost
+$ tamis build -f --items 30000 --kind cuckoo -o f.tamis twice; tamis add --grow --from twice f.tamis many; seq 40000 | tamis check -vc f.tamis
+tamis: f.tamis: built again for 75,000 lines
+0
+[1]
+
+# Filters from which lines can be removed: each line of the list stands for one copy. A list that
+# lacks a copy changes nothing, and a copy that was removed stays removed.
+$ (seq 1000; echo 7) > again; seq 1000 > once; seq 2001 4000 > further
+$ for kind in counting cuckoo; do tamis build -f --kind $kind -o k again; tamis add --grow --from once k further; echo 7 | tamis remove k; echo 7 | tamis check -c k; done
+tamis: once: --from lacks about 1 of the 1,001 lines of the filter, which would be lost
+1
+tamis: once: --from lacks about 1 of the 1,001 lines of the filter, which would be lost
+1
+$ for kind in counting cuckoo; do tamis build -f --kind $kind -o k again; echo 7 | tamis remove k; tamis add --grow --from again k further; echo 7 | tamis remove k; echo 7 | tamis check -c k; done
+tamis: k: built again for 4,501 lines
+0
+tamis: k: built again for 4,501 lines
+0
+[1]
+$ for kind in counting cuckoo; do tamis build -f --kind $kind -o k again; tamis add --grow --from again k further; echo 7 | tamis remove k; echo 7 | tamis check -c k; done
+tamis: k: built again for 4,501 lines
+1
+tamis: k: built again for 4,501 lines
+1
+
+# A saturated counter stays saturated: its line is never missed, however often the list has it.
+$ for i in $(seq 20); do seq 50; done > often; tamis build -f --kind counting -o k often; tamis add --grow --from once k further; for i in $(seq 20); do seq 50; done | tamis remove -q k; seq 50 | tamis check -vc k
+tamis: k: built again for 4,500 lines
 0
 [1]
 
