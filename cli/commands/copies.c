@@ -5,10 +5,10 @@
  *     list has, but at most as many as the old filter shows. What it shows is never too low, but it
  *     is too high where other lines share all counters, or the fingerprint. So a removed copy stays
  *     removed, except with the probability of a false positive.
- *   - If the list lacks a copy, that is noticed. The copies that are kept must explain the whole old
- *     filter. In a counting filter they must raise each counter as high as it is there. In a cuckoo
- *     filter they must remove each fingerprint. Keys of one class (cuckoo.c) have the same places
- *     and fingerprint, so it does not matter which of their copies are removed.
+ *   - If the list lacks a copy, that is noticed. The copies that are kept must explain all of the
+ *     old filter. In a counting filter they must raise each counter as high as it is there. In a
+ *     cuckoo filter they must remove each fingerprint. Keys of one class (cuckoo.c) have the same
+ *     places and fingerprint, so it does not matter which of their copies are removed.
  *
  * A saturated counter does not know its count. If all counters of a line are saturated, it is never
  * removed from the old filter. It gets enough copies to be saturated in the new one as well. Other

@@ -86,8 +86,16 @@ static bool check_rebuild(const struct args *a, const tamis_facts *f, const char
     return false;
 }
 
-/* The plan of a filter like the old one, for so many lines. */
-static tamis_plan plan_like(const tamis_facts *f, uint64_t lines)
+/* Whether filters of the kind differ in more than their facts name (find_layout). */
+static bool has_layouts(uint32_t kind)
+{
+    return kind == TAMIS_BLOOM || kind == TAMIS_PARTITIONED || kind == TAMIS_BLOCKED ||
+           kind == TAMIS_COUNTING;
+}
+
+/* The plan of a filter like the old one, for so many lines. *same is false if it may lack options
+ * of the old one. */
+static tamis_plan plan_like(const tamis_facts *f, uint64_t lines, bool *same)
 {
     tamis_plan p = {.struct_size = sizeof p, .kind = f->kind, .seed = f->keyed ? 0 : f->seed};
     /* Twice the room, or half more than is needed now, so that it is not built again each time. */
@@ -100,6 +108,7 @@ static tamis_plan plan_like(const tamis_facts *f, uint64_t lines)
     if (f->kind == TAMIS_COUNTING) p.cell_bits = f->cell_bits;
     if (f->kind == TAMIS_FUSE) p.k = f->k;
     if (f->strict) p.flags |= TAMIS_STRICT;
+    *same = !has_layouts(f->kind) || find_layout(f, &p);
     return p;
 }
 
@@ -140,7 +149,8 @@ static bool make_filters(const struct args *a, const tamis_facts *old, const tam
     const tamis_options o = {
         .struct_size = sizeof o, .key = a->key.bytes, .threads = threads_from(&a->work)};
     tamis_error why;
-    tamis_plan trial = plan_like(old, lines);
+    bool same;
+    tamis_plan trial = plan_like(old, lines, &same);
     tamis_status s = tamis_create(plan, &o, &r->t, &why);
     if (s == TAMIS_OK)
         s = old->sealed ? tamis_create(&trial, &o, &r->trial, &why)
@@ -191,7 +201,8 @@ static int rebuild(const struct args *a, const tamis_facts *old, const tamis *ol
     uint64_t lines;
     int status = EXIT_ERROR;
     if (!lines_count(&a->lines, list.text, list.n, &lines)) return EXIT_ERROR;
-    const tamis_plan plan = plan_like(old, lines + spool->n);
+    bool same;
+    const tamis_plan plan = plan_like(old, lines + spool->n, &same);
     if (make_filters(a, old, &plan, lines, &r, path) &&
         read_hashes(a, list.text, list.n, r.t, "building", use_members, &r) &&
         check_list(a, old, &r)) {
@@ -204,7 +215,8 @@ static int rebuild(const struct args *a, const tamis_facts *old, const tamis *ol
             status = save_over_locked(r.t, path);
     }
     if (status == EXIT_FOUND && !a->quiet)
-        complain(path, "built again for %s lines", grouped(plan.items));
+        complain(path, "built again, with room for %s lines%s", grouped(plan.items),
+                 same ? "" : "; its layout and k are the usual ones, not those that it had");
     tamis_close(r.t);
     tamis_close(r.trial);
     copies_free(&r.copies);

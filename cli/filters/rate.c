@@ -16,13 +16,35 @@
 /* More than chance changes the rate of a filter that holds what was planned. */
 #define CLEARLY 1.05
 
-/* Whether a plan of this kind leads to the shape that the filter has. */
-static bool has_shape(const tamis_facts *f, tamis_plan p)
+/* Whether a plan of this kind leads to the shape that the filter has, with this k, or if that is 0
+ * with the one that the plan chooses. */
+static bool has_shape(const tamis_facts *f, tamis_plan p, uint32_t k)
 {
     p.m = f->m;
-    p.k = f->k;
+    p.k = k;
     return tamis_solve(&p, NULL, NULL) == TAMIS_OK && p.bytes == f->bytes &&
-           fabs(p.fpr - f->fpr_planned) <= 1e-6 * f->fpr_planned;
+           (k != 0 || p.k == f->k) && fabs(p.fpr - f->fpr_planned) <= 1e-6 * f->fpr_planned;
+}
+
+bool find_layout(const tamis_facts *f, tamis_plan *p)
+{
+    static const uint32_t flags[] = {0, TAMIS_COMPACT, TAMIS_TRANSFER};
+    static const uint32_t inner[] = {0, TAMIS_BLOCKED};
+    tamis_plan q = {.struct_size = sizeof q, .kind = f->kind, .items = f->planned_items};
+    if (f->kind == TAMIS_COUNTING) q.cell_bits = f->cell_bits;
+    /* First without k. With it, any bloom filter could have been planned for transfer. */
+    for (int chosen = 0; chosen < 2; chosen++)
+        for (size_t i = 0; i < sizeof flags / sizeof *flags - (size_t)chosen; i++)
+            for (size_t j = 0; j < sizeof inner / sizeof *inner; j++) {
+                q.flags = flags[i];
+                q.inner_kind = inner[j];
+                if (!has_shape(f, q, chosen ? f->k : 0)) continue;
+                p->flags |= q.flags;
+                p->inner_kind = q.inner_kind;
+                if (chosen) p->k = f->k;
+                return true;
+            }
+    return false;
 }
 
 /* The rate of the next smaller filter for the same number of items; 1 if no smaller one exists. */
@@ -51,7 +73,7 @@ static double rate_of_smaller(const tamis_facts *f)
     for (size_t i = 0; i < (has_inner ? sizeof inner / sizeof *inner : 1); i++) {
         p.inner_kind = inner[i];
         for (p.flags = 0; p.flags <= TAMIS_COMPACT; p.flags += TAMIS_COMPACT)
-            if (has_shape(f, p)) highest = fmax(highest, rate_below(f, p));
+            if (has_shape(f, p, f->k)) highest = fmax(highest, rate_below(f, p));
     }
     return highest;
 }

@@ -19,6 +19,10 @@ bool rate_may_be(const tamis_facts *f, double asked);
 /* The rate that the filter was made for: `asked`, or an estimate from its shape when that is 0;
  * `usual` is what most are made for. */
 double rate_asked(const tamis_facts *f, double asked, double usual);
+/* The facts do not name the inner kind, the compact layout and the plan for transfer, nor whether k
+ * was chosen by the plan. Finds a plan of bloom, partitioned, blocked or counting that leads to the
+ * shape of the filter, and gives *p these fields of it. False: there is none. */
+bool find_layout(const tamis_facts *f, tamis_plan *p);
 /* Whether the filter holds more than was planned and its rate is clearly above the one asked
  * for. */
 bool rate_is_exceeded(const tamis_facts *f, double asked);

@@ -28,23 +28,23 @@ tamis: --headroom: '-1' is not a share, like 50% or 0.5
 
 # add --grow builds a filter again when it has no room, from the list and the new lines.
 $ for kind in blocked bloom partitioned counting cuckoo; do tamis build -f --kind $kind -o f.tamis list; tamis add --grow --from list f.tamis many; cat list many | tamis check -vc f.tamis; done
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
 [1]
 $ tamis add --grow --from list f.tamis more; tamis info --json f.tamis | grep -o '"planned_items": [0-9]*'
 "planned_items": 60000
 $ for kind in ribbon fuse; do tamis build -f --kind $kind -o f.tamis list; tamis add --grow --from list f.tamis more; cat list more | tamis check -vc f.tamis; seq 100000 200000 | tamis check -c f.tamis > wrong; test $(cat wrong) -lt 1500; done
-tamis: f.tamis: built again for 13,000 lines
+tamis: f.tamis: built again, with room for 13,000 lines
 0
-tamis: f.tamis: built again for 13,000 lines
+tamis: f.tamis: built again, with room for 13,000 lines
 0
 $ tamis build -f --kind growing -o f.tamis list; tamis add --grow f.tamis many; cat list many | tamis check -vc f.tamis
 0
@@ -56,6 +56,32 @@ $ tamis build -f --seed 7 --encoding int64le -o f.tamis list; seq 10001 40000 | 
 0
 [1]
 $ tamis key new k > id; tamis build -f --key-file k -o f.tamis list; tamis add -q --key-file k --grow --from list f.tamis many; seq 40000 | tamis check --key-file k -vc f.tamis
+0
+[1]
+
+# The new filter has the options of the old one: layout, k, counters, and the rest.
+$ echo 1 > list1; for options in '--kind bloom --for-transfer' '--kind bloom --k 3' '--kind partitioned --k 5' '--kind blocked --compact' '--kind blocked --compact --k 5' '--kind counting --inner blocked' '--kind counting --counter-bits 8' '--kind fuse --k 4' '--kind bloom --bytes 20000 --for-transfer' '--kind blocked --strict' '--kind blocked --compact --key-file k --encoding text'; do case $options in *key*) key='--key-file k';; *) key=;; esac; tamis build -q -f $options -o f.tamis list; tamis build -q -f --items 60000 $options -o big.tamis list1; tamis add -q $key --grow --from list f.tamis many; for f in f big; do tamis info --json $f.tamis | grep -o '"\(k\|kind\|cell_bits\|strict\|encoding\|keyed\|key_id\)": [^,]*'; done | sort | uniq -c | grep -v ' 2 '; tamis info --json f.tamis | grep -o '"\(m\|k\)": [0-9]*' | paste -sd ' '; tamis check $key -vc f.tamis list; done
+"m": 5970048 "k": 1
+0
+"m": 741888 "k": 3
+0
+"m": 118195 "k": 5
+0
+"m": 595456 "k": 6
+0
+"m": 608768 "k": 5
+0
+"m": 650880 "k": 6
+0
+"m": 575584 "k": 7
+0
+"m": 46592 "k": 4
+0
+"m": 947712 "k": 1
+0
+"m": 606208 "k": 8
+0
+"m": 595456 "k": 6
 0
 [1]
 
@@ -75,7 +101,7 @@ tamis: short: --from lacks about 1 of the 9,954 lines of the filter, which would
 tamis: short: --from lacks about 10,001 of the 20,000 lines of the filter, which would be lost
 tamis: short: --from lacks about 10,001 of the 20,000 lines of the filter, which would be lost
 $ tamis build -f --items 30000 --kind cuckoo -o f.tamis twice; tamis add --grow --from twice f.tamis many; seq 40000 | tamis check -vc f.tamis
-tamis: f.tamis: built again for 75,000 lines
+tamis: f.tamis: built again, with room for 75,000 lines
 0
 [1]
 
@@ -88,28 +114,28 @@ tamis: once: --from lacks about 1 of the 1,001 lines of the filter, which would 
 tamis: once: --from lacks about 1 of the 1,001 lines of the filter, which would be lost
 1
 $ for kind in counting cuckoo; do tamis build -f --kind $kind -o k again; echo 7 | tamis remove k; tamis add --grow --from again k further; echo 7 | tamis remove k; echo 7 | tamis check -c k; done
-tamis: k: built again for 4,501 lines
+tamis: k: built again, with room for 4,501 lines
 0
-tamis: k: built again for 4,501 lines
+tamis: k: built again, with room for 4,501 lines
 0
 [1]
 $ for kind in counting cuckoo; do tamis build -f --kind $kind -o k again; tamis add --grow --from again k further; echo 7 | tamis remove k; echo 7 | tamis check -c k; done
-tamis: k: built again for 4,501 lines
+tamis: k: built again, with room for 4,501 lines
 1
-tamis: k: built again for 4,501 lines
+tamis: k: built again, with room for 4,501 lines
 1
 
 # A saturated counter stays saturated: its line is never missed, however often the list has it.
 $ for i in $(seq 20); do seq 50; done > often; tamis build -f --kind counting -o k often; tamis add --grow --from once k further; for i in $(seq 20); do seq 50; done | tamis remove -q k; seq 50 | tamis check -vc k
-tamis: k: built again for 4,500 lines
+tamis: k: built again, with room for 4,500 lines
 0
 [1]
 
 # Lines of the list that the filter does not have are left out, so what was removed stays removed.
 $ for kind in cuckoo counting; do tamis build -f --kind $kind -o f.tamis list; seq 4000 4999 | tamis remove -q f.tamis; tamis add --grow --from list f.tamis many; seq 4000 4999 | tamis check -c f.tamis > kept; test $(cat kept) -lt 50; seq 3999 | tamis check -vc f.tamis; done
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
-tamis: f.tamis: built again for 60,000 lines
+tamis: f.tamis: built again, with room for 60,000 lines
 0
 [1]
 
