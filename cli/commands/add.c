@@ -102,10 +102,11 @@ static int add_and_save(const struct args *a, tamis *t, const char *path)
     return status;
 }
 
-static bool grows(const tamis *t)
+/* Whether it is never full: --grow has nothing to do. */
+static bool has_always_room(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    return tamis_stat(t, &f) == TAMIS_OK && f.kind == TAMIS_GROWING;
+    return tamis_stat(t, &f) == TAMIS_OK && (f.kind == TAMIS_GROWING || is_sketch(&f));
 }
 
 static int update(const struct args *a, bool from_empty)
@@ -119,7 +120,8 @@ static int update(const struct args *a, bool from_empty)
         check_hashable(t, path) && check_weights(a, t, path) && (!from_empty || empty(t, path));
     int status = EXIT_ERROR;
     if (good)
-        status = a->plan.grow && !grows(t) ? grow_and_save(a, t, path) : add_and_save(a, t, path);
+        status = a->plan.grow && !has_always_room(t) ? grow_and_save(a, t, path)
+                                                     : add_and_save(a, t, path);
     tamis_close(t);
     return status;
 }

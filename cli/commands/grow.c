@@ -64,14 +64,27 @@ static bool are_regular(struct texts list)
     return true;
 }
 
+/* What the user can do about a full filter of a kind that cannot be built again from lines. */
+static const char *way_out(uint32_t kind)
+{
+    if (kind == TAMIS_WINDOW)
+        return "'tamis rotate' makes room by forgetting the oldest lines, and --overfill, without "
+               "--grow, adds beyond the plan";
+    if (kind == TAMIS_PAIR)
+        return "'tamis compact' makes room for lines in place of removed ones, and --overfill, "
+               "without --grow, adds beyond the plan";
+    if (kind == TAMIS_EXACT) return "build it from all lines, with --never: tamis build";
+    return "add the lines to the filter that it was made from";
+}
+
 /* False after a message when the filter cannot be built again. */
 static bool check_rebuild(const struct args *a, const tamis_facts *f, const char *path)
 {
     struct texts list = a->plan.list;
     const char *missing = first_missing(list);
     if (!can_rebuild(f->kind))
-        complain(path, "unchanged: --grow cannot build a %s again from lines",
-                 tamis_kind_name(f->kind));
+        complain(path, "unchanged: --grow cannot build a filter of kind %s again; %s",
+                 tamis_kind_name(f->kind), way_out(f->kind));
     else if (list.n == 0)
         complain(path, "unchanged: --grow requires --from FILE, the lines from which it was built, "
                        "because a filter does not keep them");

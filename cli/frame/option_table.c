@@ -42,7 +42,8 @@ const struct option options[] = {
      "for the counted lines only"},
     {0, "grow", NULL, FLAG, FILTER, AT(plan.grow),
      "if it is full, build it again from --from and the lines. It then has at "
-     "least twice the room. A sealed filter is always built again, and a growing one never"},
+     "least twice the room. A sealed filter is always built again, a growing one or a sketch "
+     "never"},
     {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
      "file of lines that are not members, for which the answer must never be maybe: makes an exact "
      "filter. May be repeated"},

@@ -149,9 +149,17 @@ tamis: missing: --from: cannot read: No such file or directory
 tamis: -: --from: this must be a file with lines, because it is read twice
 $ tamis build -f --kind ribbon -o r.tamis list; cp r.tamis before; tamis add --grow --from half r.tamis more; cmp r.tamis before
 tamis: half: --from lacks about 5,000 of the 10,000 lines of the filter, which would be lost
-$ tamis count -o c.tamis list; tamis add --grow --from list c.tamis more; tamis build --kind window -o w.tamis list; tamis add --grow --from list w.tamis more
-tamis: c.tamis: unchanged: --grow cannot build a tally again from lines
-tamis: w.tamis: unchanged: --grow cannot build a window again from lines
+
+# A sketch is never full, so there is nothing to do. A window and a pair have other ways out.
+$ tamis count -o c.tamis list; tamis add --grow --from list c.tamis more && echo 10001 | tamis freq c.tamis; tamis distinct -q -o d.tamis list; tamis add --grow d.tamis more && tamis distinct d.tamis; tamis distinct -q --generations 3 -o dw.tamis list; tamis add --grow dw.tamis more && tamis distinct dw.tamis
+         1  1..1              10001
+12987
+12987
+$ for kind in window pair; do tamis build -f --kind $kind -o w.tamis list; tamis add --grow --from list w.tamis more; done; tamis build --never more -q -o e.tamis list; tamis add --grow --from list e.tamis more; tamis build --kind bloom --k 1 -q -o p.tamis list; tamis release --epsilon 3 -q -o released.tamis p.tamis; tamis add --grow --from list released.tamis more
+tamis: w.tamis: unchanged: --grow cannot build a filter of kind window again; 'tamis rotate' makes room by forgetting the oldest lines, and --overfill, without --grow, adds beyond the plan
+tamis: w.tamis: unchanged: --grow cannot build a filter of kind pair again; 'tamis compact' makes room for lines in place of removed ones, and --overfill, without --grow, adds beyond the plan
+tamis: e.tamis: unchanged: --grow cannot build a filter of kind exact again; build it from all lines, with --never: tamis build
+tamis: released.tamis: unchanged: --grow cannot build a filter of kind private again; add the lines to the filter that it was made from
 [2]
 
 # Writers wait for each other until the new file is in place: no line of any of them is lost.
