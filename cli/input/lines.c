@@ -616,6 +616,7 @@ bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *cou
     while (!l->failed && open_next(l)) {
         ssize_t got;
         char last = l->form.end;
+        const uint64_t before = *count;
         while ((got = input_read(l->in, buffer, sizeof buffer)) != 0) {
             if (got < 0) {
                 fail_file(l, input_reason(l->in));
@@ -628,6 +629,7 @@ bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *cou
             progress_update(&bar, ends, l->bytes_before + input_taken(l->in));
         }
         *count += last != l->form.end; /* the last line may lack its line end */
+        if (how->header && *count > before) (*count)--;
         close_file(l);
     }
     progress_end(&bar);

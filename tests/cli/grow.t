@@ -171,3 +171,12 @@ $ seq 3099 > all; seq 99 | tamis build -q --items 100 -o g.tamis; for i in $(seq
 # probability below 1e-12.
 $ seq 1000 > k; seq 1001 3000 > new; tamis build -q -o k.tamis k; for i in $(seq 5 5 1000); do sed ${i}d k > lacks; cp k.tamis try.tamis; tamis add -q --grow --from lacks try.tamis new 2>/dev/null; echo $?; done | grep -c 2
 195
+
+# A header is not a line: the filter has room for just the others, from files and from a stream.
+$ (echo id; seq 1000) > h1; (echo id; seq 1001 1005) > h2; : > nothing; for lines in h1 'h1 h2' 'h1 h2 nothing'; do tamis build -f --csv --header --field id -o h.tamis $lines; tamis info --json h.tamis | grep -o '"planned_items": [0-9]*'; done; tamis build -f --csv --header --field id -o h.tamis < h1; tamis info --json h.tamis | grep -o '"planned_items": [0-9]*'
+"planned_items": 1000
+"planned_items": 1005
+"planned_items": 1005
+"planned_items": 1000
+$ (echo id; seq 2001 4000) > h3; tamis add --grow --csv --header --field id --from h1 h.tamis h3
+tamis: h.tamis: built again, with room for 4,500 lines
