@@ -78,6 +78,8 @@ bool read_hashes(const struct args *a, char **paths, int n, const tamis *hasher,
     if (failed) return false; /* after a message */
     if (s == TAMIS_EIO)
         complain(a->work.temp, "cannot write keys to the temporary file: %s", strerror(os));
+    else if (s != TAMIS_OK && a->plan.grow)
+        complain(a->words[0], "unchanged: %s", why_not_added(hasher, s));
     else if (s != TAMIS_OK)
         complain(shown_output(a->output.path), "%s", why_not_added(hasher, s));
     return s == TAMIS_OK;

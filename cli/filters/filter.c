@@ -602,8 +602,8 @@ const char *why_not_added(const tamis *t, tamis_status s)
     if (s != TAMIS_EFULL || tamis_info(t, &f) != TAMIS_OK) return tamis_status_message(s);
     if (f.strict) return "the filter is strict, and there are more lines than it was planned for";
     if (f.kind == TAMIS_CUCKOO)
-        return "there is no room for a line; repeated lines also take room, so use sort "
-               "-u or more --items";
+        return "there is no room for a line; repeated lines also take room, so use sort -u, or "
+               "build it with more --items or with --headroom 50%";
     return tamis_status_message(s);
 }
 

@@ -52,7 +52,7 @@ tamis: k.tamis: rotate it first ('tamis rotate'), or build it with more --items;
 tamis: k.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.2 % (1 in 16)
 $ for k in growing cuckoo ribbon fuse; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp -s k.tamis before; echo $?; done
 1
-tamis: k.tamis: unchanged: there is no room for a line; repeated lines also take room, so use sort -u or more --items
+tamis: k.tamis: unchanged: there is no room for a line; repeated lines also take room, so use sort -u, or build it with more --items or with --headroom 50%
 0
 tamis: k.tamis: unchanged: the filter is sealed and cannot change; build it again from all lines
 0

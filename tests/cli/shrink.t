@@ -202,7 +202,7 @@ apple
 [1]
 # It is full when 64 distinct lines beyond the plan found no slot.
 $ seq 500 | tamis build -f --kind cuckoo --items 100 -o f.tamis
-tamis: f.tamis: there is no room for a line; repeated lines also take room, so use sort -u or more --items
+tamis: f.tamis: there is no room for a line; repeated lines also take room, so use sort -u, or build it with more --items or with --headroom 50%
 [2]
 $ tamis build --kind cuckoo --fpr 0.1% -o k.tamis all && tamis remove k.tamis odd && tamis check -c k.tamis all && tamis info k.tamis
 500
