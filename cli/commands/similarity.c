@@ -57,6 +57,26 @@ static enum shown_sets what_is_shown(const tamis_facts *f, const tamis_facts *g,
     return alike && (s->first_only > 0 || s->second_only > 0) ? SHOWN_DIFFERENT : SHOWN_EQUAL;
 }
 
+/* Why two filters cannot be compared. Filters that were built from counted lines have a size of
+ * their own each, although the options were the same. */
+static void refuse_mismatch(const char *const names[2], const tamis *first, const tamis *second,
+                            const char *reason)
+{
+    tamis_facts f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
+    const bool known = tamis_stat(first, &f) == TAMIS_OK && tamis_stat(second, &g) == TAMIS_OK;
+    if (!known || f.kind != g.kind || (f.m == g.m && f.k == g.k && f.cell_bits == g.cell_bits) ||
+        f.planned_items == g.planned_items)
+        complain(names[1], "cannot be compared with %s: %s; build both with the same options",
+                 names[0], reason);
+    else
+        complain(names[1],
+                 "cannot be compared with %s: %s; build both with the same options and the same "
+                 "--items, a number that fits both: --items %llu",
+                 names[0], reason,
+                 (unsigned long long)(f.planned_items > g.planned_items ? f.planned_items
+                                                                        : g.planned_items));
+}
+
 bool estimate_similarity(const char *const names[2], const tamis *first, const tamis *second,
                          struct similarity *out)
 {
@@ -71,9 +91,12 @@ bool estimate_similarity(const char *const names[2], const tamis *first, const t
         complain(names[0], "%s", reason_of(&why));
         return false;
     }
+    if (status == TAMIS_EMISMATCH) {
+        refuse_mismatch(names, first, second, why.text);
+        return false;
+    }
     if (status != TAMIS_OK) {
-        complain(names[1], "cannot be compared with %s: %s%s", names[0], why.text,
-                 status == TAMIS_EMISMATCH ? "; build both with the same options" : "");
+        complain(names[1], "cannot be compared with %s: %s", names[0], why.text);
         return false;
     }
     if (tamis_info(first, &f) != TAMIS_OK || tamis_info(second, &g) != TAMIS_OK) {

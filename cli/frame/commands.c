@@ -79,7 +79,7 @@ const struct command commands[] = {
      "tamis add counts.tamis more-urls.txt\n"
      "# Add a single line:\n"
      "echo 'http://a.example/' | tamis add counts.tamis",
-     "field csv jsonl weight-field grow quiet | from overfill key-file " FORMATS
+     "field csv jsonl weight-field grow from quiet | overfill key-file " FORMATS
      "null raw threads wait ack " SERVERS,
      1, run_add},
     {"remove", MAKE, "FILTER [FILE...]", "remove lines from a filter or a sketch",
@@ -332,10 +332,13 @@ const struct command commands[] = {
      "\n"
      "The filters must be bloom, partitioned, blocked or counting filters that could be merged: "
      "of the same kind, shape and hash; or distinct sketches with the same hash, which may differ "
-     "in size. No secret key is needed. The bigger the filters are for their items, the narrower "
-     "the intervals.",
+     "in size. Without --items, build counts the lines, so that two filters differ in shape: give "
+     "both the same --items, a number that fits both. No secret key is needed. The bigger the "
+     "filters are for their items, the narrower the intervals.",
      "# How many items do two filters have in common?\n"
-     "tamis compare monday.tamis tuesday.tamis",
+     "tamis build --items 1M -o may.tamis bad-urls.txt &&\n"
+     "tamis build --items 1M -o june.tamis more-urls.txt &&\n"
+     "tamis compare may.tamis june.tamis",
      "json", 2, run_compare},
     {"diff", LOOK, "A B", "print how two sets of lines or two filters differ",
      "  tamis diff A.txt B.txt        lines only in A, only in B, in both\n"
@@ -362,7 +365,8 @@ const struct command commands[] = {
      "\n"
      "Filters and sketches are recognised by their content. For two of them, diff estimates how "
      "many items are only in A, only in B and in both, with 99 % confidence intervals that hold "
-     "together, as 'tamis compare' does, and for the same kinds. Exit status 1 then means that the "
+     "together, as 'tamis compare' does, and for the same kinds. Build both filters with the same "
+     "--items, a number that fits both. Exit status 1 then means that the "
      "sets certainly differ, or do with 99 % certainty if sketches differ in size; 0 means that "
      "the filters show no difference, although their sets may have one.\n"
      "\n"
@@ -370,10 +374,10 @@ const struct command commands[] = {
      "For lines, these are exact numbers of distinct lines; first_lines and second_lines count all "
      "lines, and passes counts how often the files were read. For filters, they are estimates, "
      "each with a lower and an upper bound (_low, _high).",
+     "# Compare two lists: lines only in the first, only in the second, and in both:\n"
+     "tamis diff bad-urls.txt other.txt\n"
      "# Print the lines that only one of two lists has:\n"
-     "tamis diff -3 bad-urls.txt other.txt && echo the same lines\n"
-     "# Print the lines that are in both:\n"
-     "tamis diff -12 bad-urls.txt list.txt",
+     "tamis diff -3 bad-urls.txt other.txt && echo the same lines",
      "no-first no-second no-common count json field csv jsonl quiet | " FORMATS "null raw memory "
      "temp threads",
      2, run_diff},

@@ -98,7 +98,7 @@ $ tamis compare a.tamis ribbon.tamis
 tamis: ribbon.tamis: cannot be compared with a.tamis: one is blocked, the other ribbon; build both with the same options
 [2]
 $ seq 10 | tamis build -q --items 5000 -o other.tamis; tamis compare a.tamis other.tamis
-tamis: other.tamis: cannot be compared with a.tamis: they differ in shape: m = 30720, k = 8 and m = 50688, k = 8; build both with the same options
+tamis: other.tamis: cannot be compared with a.tamis: they differ in shape: m = 30720, k = 8 and m = 50688, k = 8; build both with the same options and the same --items, a number that fits both: --items 5000
 [2]
 $ seq 10 | tamis build -q --items 3000 --seed 7 -o seed.tamis; tamis compare a.tamis seed.tamis
 tamis: seed.tamis: cannot be compared with a.tamis: they differ in their seed; build both with the same options
