@@ -245,13 +245,26 @@ static bool is_kept(const struct distinct_job *j, const char *path)
                                       input_begins(path, PACKED_MAGIC, IMAGE_MAGIC_BYTES));
 }
 
+/* False after a message when a file is a filter, or a sketch of another kind. */
+static bool holds_distinct(const struct distinct_job *j, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis *t = open_filter(j->a, path, TAMIS_KEYLESS);
+    const bool known = t != NULL && tamis_stat(t, &f) == TAMIS_OK;
+    tamis_close(t);
+    if (known && !is_distinct(&f))
+        complain(shown(path), "is a %s, which distinct cannot count together with lines",
+                 is_sketch(&f) ? "sketch of how often lines occurred" : "filter");
+    return known && is_distinct(&f);
+}
+
 static bool refuse_mixture(const struct distinct_job *j, const char *lines, const char *kept)
 {
     if (strcmp(lines, "-") != 0 && access(lines, R_OK) != 0)
         complain(lines, "cannot open: %s", strerror(errno));
     else if (holds_image(lines)) /* which is_kept did not recognize */
         refuse_sketch(j, lines);
-    else
+    else if (was_looked_at(j, kept) || holds_distinct(j, kept))
         complain(
             shown(lines),
             "is not a sketch, but %s is; count lines and sketches separately, or add the lines to "

@@ -523,3 +523,9 @@ tamis: x.tamis: a pair is made of one of: bloom, partitioned, blocked
 $ ls x.tamis
 ls: cannot access 'x.tamis': No such file or directory
 [2]
+
+# A filter, or a sketch of counts, and lines.
+$ tamis build -q -o filter.tamis list; tamis count -o often.tamis list; tamis distinct filter.tamis list; tamis distinct list often.tamis
+tamis: filter.tamis: is a filter, which distinct cannot count together with lines
+tamis: often.tamis: is a sketch of how often lines occurred, which distinct cannot count together with lines
+[2]
