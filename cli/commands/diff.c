@@ -77,14 +77,22 @@ static tamis *open_operand(const struct args *a, const struct operand *o)
     return o->copy < 0 ? open_filter(a, o->path, TAMIS_KEYLESS) : load_copy(a, o);
 }
 
-/* False after a message when an option is only for lines. */
-static bool check_filter_options(const struct args *a, const struct operand *filter)
+static bool has_line_options(const struct line_args *how)
 {
-    const struct line_args *how = &a->lines;
-    if (!a->select.count && !how->nul && how->field.text == NULL && how->delimiter == 0 &&
-        a->work.memory == 0 && a->work.temp == NULL && a->work.threads == 0)
+    return how->nul || how->crlf || how->csv || how->tsv || how->jsonl || how->header ||
+           how->strict || how->field.text != NULL || how->delimiter != 0;
+}
+
+/* False after a message when an option is only for lines. */
+static bool check_filter_options(const struct args *a, const tamis *t, const char *name)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (!a->select.count && !has_line_options(&a->lines) && a->work.memory == 0 &&
+        a->work.temp == NULL && a->work.threads == 0)
         return true;
-    complain(filter->name, "is a filter, which accepts only -1, -2, -3, --json and --quiet");
+    const bool sketch = tamis_stat(t, &f) == TAMIS_OK && is_sketch(&f);
+    complain(name, "is a %s, which accepts only -1, -2, -3, --json and --quiet",
+             sketch ? "sketch" : "filter");
     return false;
 }
 
@@ -103,9 +111,9 @@ static int diff_filters(const struct args *a, const struct operand operands[2])
 {
     const char *const names[2] = {operands[0].name, operands[1].name};
     struct similarity s;
-    if (!check_filter_options(a, &operands[0])) return EXIT_ERROR;
     tamis *first = open_operand(a, &operands[0]);
-    tamis *second = first != NULL ? open_operand(a, &operands[1]) : NULL;
+    const bool fits = first != NULL && check_filter_options(a, first, names[0]);
+    tamis *second = fits ? open_operand(a, &operands[1]) : NULL;
     const bool good = second != NULL && !is_frequency(first, names[0]) &&
                       !is_frequency(second, names[1]) &&
                       estimate_similarity(names, first, second, &s);

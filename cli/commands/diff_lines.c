@@ -55,6 +55,7 @@ struct diff {
     int loaded, probing;
     bool prints, wanted[COLUMNS];
     size_t tabs[COLUMNS];
+    bool prints_header; /* it was not printed yet */
     tamis *hasher;
     struct side_set set;
     bool has_ranges;   /* there are several passes */
@@ -110,6 +111,11 @@ static enum reading read_side(struct diff *d, int side, block_step *step, bool p
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return READ_FAILED;
+    }
+    /* The lines of a single column are a table, and all of them are from the probing side. */
+    if (prints && d->prints_header && side == d->probing) {
+        lines_print_header(in);
+        d->prints_header = false;
     }
     if (!prints || !progress_would_mix(s->how.nul))
         progress_start(&bar, hashes ? "reading" : "printing", lines_total_bytes(paths, 1));
@@ -341,6 +347,7 @@ static void choose_columns(struct diff *d)
         n += d->wanted[i];
     }
     d->prints = d->prints && n > 0;
+    d->prints_header = n == 1;
     /* The side that probes is read once less. */
     const bool only_second = !d->wanted[FIRST_COLUMN] && !d->wanted[COMMON_COLUMN];
     d->loaded = only_second ? FIRST_COLUMN : SECOND_COLUMN;

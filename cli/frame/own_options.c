@@ -110,6 +110,11 @@ const struct own_option own_options[] = {
      {'c', "count", NULL, FLAG, OUTPUT, AT(select.count),
       "print only the number of lines in each column, separated by tabs"}},
     {"diff",
+     {0, "header", NULL, FLAG, INPUT, AT(lines.header),
+      "the first line of each file names its columns. It is not an item; --field accepts its "
+      "names. If only one column is printed (-12, -13 or -23), it is a table: first the header of "
+      "the file from which its lines come, which is A except with -13"}},
+    {"diff",
      {0, "memory", "SIZE", COUNT, WORK, AT(work.memory),
       "memory for the hashes of lines: 64KiB or more (default 256MiB)"}},
     {"diff",

@@ -283,7 +283,7 @@ $ tamis diff blocked.1 bloom.1
 tamis: bloom.1: cannot be compared with blocked.1: one is blocked, the other bloom; build both with the same options
 [2]
 $ seq 10 | tamis build -q --items 10 -o little; tamis diff blocked.1 little
-tamis: little: cannot be compared with blocked.1: they differ in shape: m = 30720, k = 8 and m = 512, k = 8; build both with the same options
+tamis: little: cannot be compared with blocked.1: they differ in shape: m = 30720, k = 8 and m = 512, k = 8; build both with the same options and the same --items, a number that fits both: --items 3000
 [2]
 $ seq 10 | tamis build -q --kind growing -o growing; tamis diff growing growing
 tamis: growing: growing filters cannot be compared; use the kind blocked: tamis build --kind blocked
@@ -339,4 +339,45 @@ tamis: standard input: line 1 ends with a carriage return, which is part of its 
 [1]
 $ printf 'a,"b\n' | tamis diff -c --csv --field 1 --strict-input - bare
 tamis: standard input: line 1, column 3: the quote that begins here is never closed
+[2]
+
+# --header: a single column is a table with a header, that of the file from which its lines come.
+$ printf 'id,n\n1,a\n2,b\n' > h1; printf 'n,id\nb,2\nc,3\n' > h2
+$ for columns in 12 13 23 3 123; do tamis diff --csv --header --field id -$columns h1 h2; done; tamis diff -c --csv --header --field id h1 h2
+id,n
+2,b
+n,id
+c,3
+id,n
+1,a
+1,a
+	c,3
+1	1	1
+[1]
+$ (echo id; seq 50000) > h3; (echo id; seq 5 2 50009) > h4; for columns in 12 13 23; do tamis diff -$columns --header h3 h4 > want; head -n 1 want; grep -c id want; tamis diff -$columns --memory 64KiB --header h3 h4 | cmp - want; done
+id
+1
+id
+1
+id
+1
+
+# Options for lines are refused for filters and sketches.
+$ for option in --csv --tsv --header --crlf --strict-input -z '--jsonl --field a' '--threads 1'; do tamis diff $option blocked.1 blocked.2; done
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+tamis: blocked.1: is a filter, which accepts only -1, -2, -3, --json and --quiet
+[2]
+$ tamis diff -c d1 d2
+tamis: d1: is a sketch, which accepts only -1, -2, -3, --json and --quiet
+[2]
+
+# Filters of counted lines differ in shape.
+$ seq 1000 > a1000; seq 3000 > a3000; tamis build -o A.t a1000; tamis build -o B.t a3000; tamis diff A.t B.t
+tamis: B.t: cannot be compared with A.t: they differ in shape: m = 10240, k = 8 and m = 30720, k = 8; build both with the same options and the same --items, a number that fits both: --items 3000
 [2]
