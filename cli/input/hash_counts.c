@@ -11,7 +11,7 @@ struct hash_count {
 };
 
 /* The slot of the hash, or the empty slot where it belongs. There always is one. */
-static struct hash_count *find_slot(struct hash_count *slots, size_t room, tamis_hash h)
+static struct hash_count *find_count(struct hash_count *slots, size_t room, tamis_hash h)
 {
     size_t i = (size_t)h.lo & (room - 1);
     while (slots[i].count != 0 && (slots[i].hash.lo != h.lo || slots[i].hash.hi != h.hi))
@@ -26,7 +26,7 @@ static bool grow_counts(struct hash_counts *c)
     struct hash_count *slots = calloc(room, sizeof *slots);
     if (slots == NULL) return false;
     for (size_t i = 0; i < c->room; i++)
-        if (c->slots[i].count != 0) *find_slot(slots, room, c->slots[i].hash) = c->slots[i];
+        if (c->slots[i].count != 0) *find_count(slots, room, c->slots[i].hash) = c->slots[i];
     free(c->slots);
     c->slots = slots;
     c->room = room;
@@ -35,11 +35,11 @@ static bool grow_counts(struct hash_counts *c)
 
 uint64_t *hash_counts_of(struct hash_counts *c, tamis_hash h)
 {
-    struct hash_count *at = c->room != 0 ? find_slot(c->slots, c->room, h) : NULL;
+    struct hash_count *at = c->room != 0 ? find_count(c->slots, c->room, h) : NULL;
     if (at != NULL && at->count != 0) return &at->count;
     if (at == NULL || c->n >= c->room / 4 * 3) { /* three quarters full */
         if (!grow_counts(c)) return NULL;
-        at = find_slot(c->slots, c->room, h);
+        at = find_count(c->slots, c->room, h);
     }
     at->hash = h;
     c->n++;
