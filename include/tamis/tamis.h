@@ -138,9 +138,10 @@ typedef enum tamis_kind {
     TAMIS_EXACT = 11,      /* sealed: never wrong about a key it was built with, member or excluded;
                             * per member 2 bits if as many are excluded, 9 if 100 times as many   */
     TAMIS_PRIVATE = 12,    /* only made by tamis_release (publish.h); can miss                    */
+    TAMIS_VALUE_MAP = 13,  /* sealed: a value with each key (map.h); 6.7 bits more than the value */
     TAMIS_COUNT_MIN = 32, TAMIS_COUNT_SKETCH = 33, TAMIS_TALLY = 34, TAMIS_TOP = 35,
     TAMIS_SIGNED_TALLY = 36, TAMIS_DISTINCT = 48 /* sketches: see count.h; the last: distinct.h   */
-} tamis_kind; /* sealed kinds: see tamis_seal. 13 is reserved for filters with a value per key    */
+} tamis_kind; /* sealed kinds: see tamis_seal                                                     */
 TAMIS_API const char *tamis_kind_name(uint32_t kind); /* like "blocked"; NULL: no such kind       */
 TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind has this name       */
 

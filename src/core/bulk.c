@@ -221,6 +221,7 @@ static struct batch stream_group(struct stream *s, size_t at, bool now, unsigned
     tamis_hash *slot = s->ring + half * s->group;
     b.hashes = s->in->hashes != NULL ? s->in->hashes + at : slot;
     if (s->in->weights != NULL) b.weights = s->in->weights + at;
+    if (s->in->values != NULL) b.values = s->in->values + at;
     if (s->in->counts != NULL) b.counts = s->in->counts + at;
     if (s->in->bytes != NULL) b.keys = s->in->bytes + at;
     if (now) tamis__hash_group(s->t, s->in, at, b.n, slot);
@@ -377,6 +378,7 @@ struct keys tamis__keys_from(const struct keys *all, size_t at, size_t n)
     if (all->hashes != NULL) k.hashes = all->hashes + at;
     if (all->words != NULL) k.words = all->words + at;
     if (all->weights != NULL) k.weights = all->weights + at;
+    if (all->values != NULL) k.values = all->values + at;
     if (all->counts != NULL) k.counts = all->counts + at;
     return k;
 }

@@ -11,6 +11,7 @@ struct keys {
     const tamis_hash *hashes;
     const uint64_t *words;  /* hashes of 64 bits */
     const int64_t *weights; /* for sketches; NULL: all 1 */
+    const uint32_t *values; /* as in struct batch */
     int64_t *counts;        /* as in struct batch */
     size_t row, n;
 };

@@ -24,6 +24,7 @@
     KIND(signed_tally, TAMIS_SIGNED_TALLY, "signed-tally")                                         \
     KIND(top, TAMIS_TOP, "top")                                                                    \
     KIND(private, TAMIS_PRIVATE, "private")                                                        \
+    KIND(value_map, TAMIS_VALUE_MAP, "map")                                                        \
     KIND(distinct, TAMIS_DISTINCT, "distinct")
 
 /* TAMIS_KINDS is the list of the kinds that this build has, as in

@@ -177,6 +177,7 @@ struct batch {
      * one such room, so kinds that others are made of must not use it. */
     uint64_t *aim, *next_aim;
     const int64_t *weights;  /* sketches; NULL: all 1 */
+    const uint32_t *values;  /* kinds with TAMIS__VALUES, in an add: the values of the keys */
     const tamis_bytes *keys; /* the keys themselves, in an add to a sketch that keeps items */
     bool unasked;        /* in an add: the caller does not want to know which keys were present */
     bool mostly_yes;     /* in a query: most of the first eight keys before these got a yes */
@@ -254,6 +255,9 @@ enum {
     TAMIS__DISTINCT = 4096,
     /* TAMIS__SHARES by locks: the adds and queries of a shared body lock the lines of a key. */
     TAMIS__STRIPED = 16384,
+    /* Has a value of cell_bits bits for each key (struct sealed_ops.value), and takes no key without
+     * one. */
+    TAMIS__VALUES = 8192,
     TAMIS__LINED_VARIANT = 32768 /* TAMIS__LINES holds for sections of variant 1 */
 };
 
@@ -312,6 +316,9 @@ struct sealed_ops {
     uint8_t *(*reserve)(struct body *b, size_t n);
     /* Exclude keys: they are not members, and must never get a "maybe". NULL: not supported. */
     tamis_status (*exclude)(struct body *b, const struct batch *keys);
+    /* Returns whether a key may be a member, and then sets *value to its value. The body is sealed.
+     * NULL: there are no values. */
+    bool (*value)(const struct body *b, tamis_hash h, uint32_t *value);
     bool spills; /* can be built from hashes that do not fit in memory */
 };
 

@@ -84,10 +84,12 @@ double tamis__two_set_bound(double n, double x)
  * rate falls. A Bloom filter has log2(e)·log2(1/rate) bits, which are fewer from 10.4 % on. */
 #define MOST_DYNAMIC 0.1
 
-uint32_t tamis__bound(const struct kind *kind, double rate, double n, double x, double *bits)
+uint32_t tamis__bound(const struct kind *kind, double rate, double n, double x, uint32_t value_bits,
+                      double *bits)
 {
     const double log2_e = 1.44269504088896340736;
     *bits = log2(1 / rate);
+    if ((kind->traits & TAMIS__VALUES) != 0) *bits += value_bits;
     if ((kind->traits & TAMIS__EXCLUDES) != 0) {
         const double sets = tamis__two_set_bound(n, x);
         if (sets <= *bits) return TAMIS_BOUND_STATIC;
@@ -155,7 +157,7 @@ static tamis_status refuse_plan(const struct kind *kind, bool sketch, uint32_t r
     static const struct {
         uint32_t what;
         const char *name;
-    } only[] = {{TAMIS__PLANS_CELL_BITS, "counters are"},
+    } only[] = {{TAMIS__PLANS_CELL_BITS, "bits of a counter or value are"},
                 {TAMIS_CONSERVATIVE, "conservative updates are"},
                 {TAMIS__PLANS_GENERATIONS | TAMIS_AUTO_ROTATE, "generations are"},
                 {TAMIS__PLANS_EXCLUDED, "excluded keys are"},
@@ -205,9 +207,12 @@ tamis_status tamis__solve_as(uint32_t id, tamis_plan *p, tamis_promise *promise,
 
 static tamis_status check_values(const tamis_plan *p, tamis_error *why)
 {
-    if (p->fpr != 0 && !(p->fpr >= TAMIS__MIN_FPR && p->fpr < 1))
+    /* A map without fingerprints is still of use. */
+    const bool all = p->fpr == 1 && p->kind == TAMIS_VALUE_MAP;
+    if (p->fpr != 0 && !(p->fpr >= TAMIS__MIN_FPR && p->fpr < 1) && !all)
         return tamis__fail(why, TAMIS_EINVAL,
-                           "the false-positive rate must be at least 1e-18 and below 1");
+                           "the false-positive rate must be at least 1e-18 and below 1%s",
+                           p->kind == TAMIS_VALUE_MAP ? ", or 1" : "");
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
     if ((p->flags & ~PLAN_FLAGS) != 0)
@@ -229,7 +234,7 @@ tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why
     r->fpr = p->fpr;
     r->bits_per_item = 8 * (double)p->bytes / (double)p->items;
     r->bound = tamis__bound(tamis__kind(p->kind), p->fpr, (double)p->items, (double)p->excluded,
-                            &r->bound_bits);
+                            p->cell_bits, &r->bound_bits);
     if (r->bound != TAMIS_BOUND_NONE) r->bound_ratio = r->bits_per_item / r->bound_bits;
     return TAMIS_OK;
 }

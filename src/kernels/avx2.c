@@ -388,6 +388,20 @@ AVX2 void tamis__ribbon_ask_avx2(const struct ribbon_layer *l, const tamis_hash 
         ribbon_many(l, h, aim, ahead, n, bits);
 }
 
+AVX2_POPCNT uint64_t tamis__ribbon_sums_avx2(const struct ribbon_layer *l, uint64_t row,
+                                             uint64_t start)
+{
+    const struct ribbon_pair at = tamis__ribbon_pair(l, start);
+    const uint32_t columns = tamis__ribbon_columns(l, start / TAMIS__RIBBON_WIDTH);
+    uint64_t sums = 0;
+    for (uint32_t c = 0; c < columns; c++) {
+        const uint64_t window =
+            tamis__ribbon_shifted(at.low + 8 * c, at.high + 8 * c, start % TAMIS__RIBBON_WIDTH);
+        sums |= ((uint64_t)__builtin_popcountll(window & row) & 1) << c;
+    }
+    return sums;
+}
+
 AVX2_POPCNT void tamis__ribbon_solve_avx2(const uint64_t *rows, const uint32_t *sides,
                                           uint32_t columns, uint64_t *words)
 {
@@ -421,6 +435,7 @@ const struct kernels tamis__avx2 = {
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_single = &tamis__ribbon_single_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
+    .ribbon_sums = tamis__ribbon_sums_avx2,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
     .registers_know = tamis__registers_know_avx2,

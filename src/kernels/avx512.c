@@ -518,6 +518,7 @@ const struct kernels tamis__avx512 = {
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_single = &tamis__ribbon_single_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
+    .ribbon_sums = tamis__ribbon_sums_avx2,
 };
 
 const struct kernels tamis__avx512_bits = {
@@ -526,6 +527,7 @@ const struct kernels tamis__avx512_bits = {
     .ribbon_query = tamis__ribbon_ask_avx512,
     .ribbon_single = &tamis__ribbon_single_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx512,
+    .ribbon_sums = tamis__ribbon_sums_avx512,
 };
 
 #endif

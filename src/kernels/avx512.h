@@ -76,6 +76,7 @@ tamis__lane_hasher tamis__xxh3_short_avx512, tamis__xxh3_long_avx512;
 tamis__ribbon_aimer tamis__ribbon_aim_avx512;
 tamis__ribbon_asker tamis__ribbon_ask_avx512;
 tamis__ribbon_solver tamis__ribbon_solve_avx512;
+tamis__ribbon_adder tamis__ribbon_sums_avx512;
 tamis__fuse_aimer tamis__fuse_aim_avx512;
 tamis__fuse_asker tamis__fuse_ask_avx512;
 

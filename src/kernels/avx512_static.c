@@ -173,6 +173,24 @@ AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const ta
 }
 
 /* Solves eight columns side by side, one slot after the other. */
+AVX512_BITS uint64_t tamis__ribbon_sums_avx512(const struct ribbon_layer *l, uint64_t row,
+                                               uint64_t start)
+{
+    const struct ribbon_pair at = tamis__ribbon_pair(l, start);
+    const uint32_t columns = tamis__ribbon_columns(l, start / TAMIS__RIBBON_WIDTH);
+    const __m512i shift = _mm512_set1_epi64((long long)start); /* taken modulo 64 */
+    const __m512i picked = _mm512_set1_epi64((long long)row), one = _mm512_set1_epi64(1);
+    uint64_t sums = 0;
+    for (uint32_t c = 0; c < columns; c += 8) {
+        const __mmask8 live = live_columns(columns, c);
+        const __m512i window = _mm512_shrdv_epi64(load_words(at.low + 8 * c, live),
+                                                  load_words(at.high + 8 * c, live), shift);
+        const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, picked));
+        sums |= (uint64_t)_mm512_test_epi64_mask(ones, one) << c;
+    }
+    return sums;
+}
+
 AVX512_BITS void tamis__ribbon_solve_avx512(const uint64_t *rows, const uint32_t *sides,
                                             uint32_t columns, uint64_t *words)
 {

@@ -156,6 +156,9 @@ typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash 
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits);
+/* The sums of the slots that a row picks from the window at slot `start`, one bit for each column of
+ * the window's segment: what a map holds for the key. */
+typedef uint64_t tamis__ribbon_adder(const struct ribbon_layer *l, uint64_t row, uint64_t start);
 /* Kernels for a binary fuse filter (fuse.h) and at most a batch of its keys. The aimer computes
  * where the keys look and, with `fetches`, prefetches it. The asker computes the answers from that
  * alone. `ahead`, unless NULL, has as many hashes, to be aimed and prefetched on the way. */
@@ -226,6 +229,7 @@ struct kernels {
     tamis__ribbon_asker *ribbon_query;
     const struct single *ribbon_single;
     tamis__ribbon_solver *ribbon_solve;
+    tamis__ribbon_adder *ribbon_sums;
     tamis__fuse_aimer *fuse_aim;
     tamis__fuse_asker *fuse_query;
     /* These two may be NULL if nothing is faster than the kind itself. */
@@ -260,6 +264,7 @@ tamis__compact_asker tamis__compact_query;
 tamis__ribbon_aimer tamis__ribbon_aim;
 tamis__ribbon_asker tamis__ribbon_ask;
 tamis__ribbon_solver tamis__ribbon_solve;
+tamis__ribbon_adder tamis__ribbon_sums;
 tamis__fuse_aimer tamis__fuse_aim;
 tamis__fuse_asker tamis__fuse_ask;
 /* Functions in C for lines that locks protect, and all of a table for such lines. The compact
@@ -278,6 +283,7 @@ tamis__locked_single_adder tamis__locked_add_one_avx2;
 tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;
 tamis__ribbon_solver tamis__ribbon_solve_avx2;
+tamis__ribbon_adder tamis__ribbon_sums_avx2;
 tamis__register_asker tamis__registers_know_avx2;
 
 /* Functions that the two tables of AVX-512 share. */

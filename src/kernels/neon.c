@@ -178,6 +178,7 @@ const struct kernels tamis__neon = {
     .ribbon_query = ribbon_ask,
     .ribbon_single = &tamis__ribbon_single,
     .ribbon_solve = tamis__ribbon_solve,
+    .ribbon_sums = tamis__ribbon_sums,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
     TAMIS__LOCKED_IN_C,

@@ -304,6 +304,19 @@ void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
 }
 
 /* Works slot by slot, so that the columns do not wait for each other. */
+uint64_t tamis__ribbon_sums(const struct ribbon_layer *l, uint64_t row, uint64_t start)
+{
+    const struct ribbon_pair at = tamis__ribbon_pair(l, start);
+    const uint32_t columns = tamis__ribbon_columns(l, start / TAMIS__RIBBON_WIDTH);
+    uint64_t sums = 0;
+    for (uint32_t c = 0; c < columns; c++) {
+        const uint64_t window =
+            tamis__ribbon_shifted(at.low + 8 * c, at.high + 8 * c, start % TAMIS__RIBBON_WIDTH);
+        sums |= (uint64_t)__builtin_parityll(window & row) << c;
+    }
+    return sums;
+}
+
 void tamis__ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                          uint64_t *words)
 {
@@ -451,6 +464,7 @@ const struct kernels tamis__scalar = {
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_single = TAMIS__SINGLE(&tamis__ribbon_single),
+    .ribbon_sums = tamis__ribbon_sums,
 #ifndef TAMIS_LEAN /* the lean build makes no ribbons, and queries fuse filters key by key */
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,

@@ -161,6 +161,7 @@ const struct kernels tamis__shared = {
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
+    .ribbon_sums = tamis__ribbon_sums,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
 };

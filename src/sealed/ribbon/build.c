@@ -35,6 +35,7 @@ struct task {
     bool retrieves;
     struct ribbon *out;
     tamis_error *why;
+    uint32_t value_bits; /* of a map; else 0 */
 };
 
 /* Distinct keys in order: in the array, or in the only run of a spill. */
@@ -118,7 +119,9 @@ static uint64_t most_slots(const struct layer_work *w)
 static tamis_status open_crew(struct layer_work *w)
 {
     const struct task *t = w->task;
-    const uint64_t slots = most_slots(w), bytes = slots * (sizeof(uint64_t) + sizeof(uint32_t));
+    const bool wide = tamis__ribbon_columns(w->layer, w->layer->segments - 1) > 32;
+    const uint64_t slots = most_slots(w);
+    const uint64_t bytes = slots * (sizeof(uint64_t) + (wide ? 2 : 1) * sizeof(uint32_t));
     const uint32_t most = threads_of(t);
     w->n_crew = w->pieces < most ? (uint32_t)w->pieces : most;
     w->crew = tamis__alloc(t->by->memory, w->n_crew * sizeof *w->crew);
@@ -132,6 +135,7 @@ static tamis_status open_crew(struct layer_work *w)
         p->has_lanes = w->has_lanes;
         p->rows = (uint64_t *)(void *)window;
         p->sides = (uint32_t *)(void *)(window + slots * sizeof(uint64_t));
+        p->upper = wide ? p->sides + slots : NULL;
         w->crew[i].keys = &w->keys;
     }
     return TAMIS_OK;
@@ -226,6 +230,7 @@ static tamis_hash with_bit(tamis_hash h, uint64_t lo)
 /* The hash in the next layer. */
 static tamis_hash next_of(const struct task *t, tamis_hash h)
 {
+    if (t->value_bits != 0) return tamis__ribbon_map_next(h);
     const struct ribbon_layer like = {.retrieves = t->retrieves};
     const tamis_hash next = tamis__ribbon_enter(&like, h);
     return t->retrieves ? with_bit(next, h.lo) : next;
@@ -340,6 +345,7 @@ static tamis_status add_layer(const struct task *t, struct ribbon_build_keys *ke
     if (!tamis__ribbon_shape(keys->n, t->columns, is_last(t, keys->n), l))
         return tamis__cannot_seal(t->why, "no ribbon can be built from these keys");
     l->retrieves = t->retrieves;
+    l->value_bits = t->value_bits;
     if (t->out->count == 0) t->out->keys = keys->n;
     t->out->count++;
     return layer_alloc(t->by->memory, l) ? solve_layer(t, l, keys, bumped)
@@ -351,13 +357,20 @@ static bool is_complete(const struct ribbon *r)
     return r->count > 0 && r->layers[r->count - 1].last;
 }
 
-/* Builds all remaining layers, for *n keys in memory. In a retrieval it leaves out the last layer,
+/* Whether all of the answers of the last layer depend on its keys, so that it may have no
+ * solution. */
+static bool last_may_fail(const struct task *t)
+{
+    return t->retrieves || t->value_bits != 0;
+}
+
+/* Builds all remaining layers, for *n keys in memory. If the last layer may fail, it is left out,
  * and its *n keys remain in front. */
 static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *n)
 {
     while (!is_complete(t->out)) {
         tamis_status status = ribbon_build_sort(t, h, n);
-        if (status != TAMIS_OK || (t->retrieves && is_last(t, *n))) return status;
+        if (status != TAMIS_OK || (last_may_fail(t) && is_last(t, *n))) return status;
         struct ribbon_build_keys keys = {h, NULL, *n};
         status = add_layer(t, &keys, NULL);
         if (status != TAMIS_OK) return status;
@@ -400,10 +413,10 @@ tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash 
                                       double columns, struct ribbon *out, tamis_error *why)
 {
     struct ribbon_layer biggest;
-    const struct task t = {by, columns, false, out, why};
+    const struct task t = {.by = by, .columns = columns, .out = out, .why = why};
     tamis_status status = TAMIS_OK;
     memset(out, 0, sizeof *out);
-    if (!tamis__ribbon_shape(n, columns, true, &biggest))
+    if (columns > TAMIS__RIBBON_COLUMNS || !tamis__ribbon_shape(n, columns, true, &biggest))
         return tamis__cannot_seal(why, "no ribbon can be built from these keys");
     if (by->spill != NULL)
         status = build_from_runs(&t, hashes);
@@ -420,7 +433,7 @@ tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes,
     return tamis__ribbon_build_with(&by, hashes, n, columns, out, NULL);
 }
 
-/* --- Retrieval -------------------------------------------------------------------------------- */
+/* --- Retrieval and maps ----------------------------------------------------------------------- */
 
 /* The number of salts to try. The first fails for one in three sets of random keys. From the ninth
  * on there is more and more room. */
@@ -432,16 +445,19 @@ static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint6
 {
     const tamis_memory *memory = t->by->memory;
     const uint64_t room = n + (salt < 8 ? 0 : n / 16 * (salt - 7) + salt);
-    if (!tamis__ribbon_shape(room, 1, true, l)) return TAMIS_EINVAL;
+    if (!tamis__ribbon_shape(room, t->columns, true, l)) return TAMIS_EINVAL;
     l->homogeneous = false;
-    l->retrieves = true;
+    l->retrieves = t->retrieves;
+    l->value_bits = t->value_bits;
     l->salt = salt;
     struct ribbon_build_keys copy = {tamis__alloc(memory, (n + 1) * sizeof *keys), NULL, n};
     tamis_status status = TAMIS_ENOMEM;
     if (copy.array != NULL && layer_alloc(memory, l)) {
         memcpy(copy.array, keys, (size_t)n * sizeof *keys);
         for (uint64_t i = 0; i < n && salt != 0; i++)
-            copy.array[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
+            copy.array[i] = t->value_bits != 0
+                                ? tamis__ribbon_map_salted(salt, keys[i])
+                                : with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
         status = ribbon_build_sort(t, copy.array, &copy.n);
         if (status == TAMIS_OK) status = solve_layer(t, l, &copy, NULL);
         if (status == TAMIS_OK && copy.n > 0) status = TAMIS_EABSENT;
@@ -453,28 +469,67 @@ static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint6
     return status;
 }
 
-tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
-                                     struct ribbon *out)
+/* Builds all layers, with a last one that may fail. */
+static tamis_status build_solvable(const struct task *t, tamis_hash *h, uint64_t n)
 {
-    const struct ribbon_means by = {.memory = memory};
-    const struct task t = {&by, 1, true, out, NULL};
-    struct ribbon_layer biggest;
-    memset(out, 0, sizeof *out);
-    if (!tamis__ribbon_shape(n, 1, true, &biggest)) return TAMIS_EINVAL;
-    if (n == 0) return TAMIS_OK;
-    for (uint64_t i = 0; i < n; i++) hashes[i] = next_of(&t, hashes[i]);
-    tamis_status status = build_layers(&t, hashes, &n);
+    struct ribbon *out = t->out;
+    tamis_status status = build_layers(t, h, &n);
+    if (out->count == 0) out->keys = n;
     for (uint32_t salt = 0; status == TAMIS_OK; salt++) {
         const tamis_status last =
-            salt < SALTS ? try_last(&t, hashes, n, salt, &out->layers[out->count]) : TAMIS_EINVAL;
+            salt < SALTS ? try_last(t, h, n, salt, &out->layers[out->count]) : TAMIS_EINVAL;
         if (last == TAMIS_OK) {
             out->count++;
             return TAMIS_OK;
         }
         if (last != TAMIS_EABSENT) status = last;
     }
-    tamis__ribbon_free(memory, out);
+    tamis__ribbon_free(t->by->memory, out);
     return status;
+}
+
+tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
+                                     struct ribbon *out)
+{
+    const struct ribbon_means by = {.memory = memory};
+    const struct task t = {.by = &by, .columns = 1, .retrieves = true, .out = out};
+    struct ribbon_layer biggest;
+    memset(out, 0, sizeof *out);
+    if (!tamis__ribbon_shape(n, 1, true, &biggest)) return TAMIS_EINVAL;
+    if (n == 0) return TAMIS_OK;
+    for (uint64_t i = 0; i < n; i++) hashes[i] = next_of(&t, hashes[i]);
+    return build_solvable(&t, hashes, n);
+}
+
+/* A key with two values, of sorted hashes, or NULL. They differ only in the lower half of lo, so
+ * they are neighbours. */
+static const tamis_hash *find_twice(const tamis_hash *h, uint64_t n)
+{
+    for (uint64_t i = 1; i < n; i++)
+        if (h[i].hi == h[i - 1].hi && h[i].lo >> 32 == h[i - 1].lo >> 32) return &h[i];
+    return NULL;
+}
+
+tamis_status tamis__ribbon_map_build(const struct ribbon_means *by, tamis_hash *hashes, uint64_t n,
+                                     struct ribbon_map *map, struct ribbon *out, tamis_error *why)
+{
+    const struct task t = {
+        .by = by, .columns = map->columns, .out = out, .why = why, .value_bits = map->value_bits};
+    struct ribbon_layer biggest;
+    memset(out, 0, sizeof *out);
+    if (!tamis__ribbon_shape(n, map->columns, true, &biggest))
+        return tamis__cannot_seal(why, "no map can be built from these keys");
+    if (n == 0) return TAMIS_OK;
+    tamis_status status = ribbon_build_sort(&t, hashes, &n);
+    if (status != TAMIS_OK) return status;
+    const tamis_hash *twice = find_twice(hashes, n);
+    if (twice != NULL) {
+        map->twice = *twice;
+        return TAMIS_EMISMATCH;
+    }
+    status = build_solvable(&t, hashes, n);
+    return status == TAMIS_EINVAL ? tamis__cannot_seal(why, "these hashes are not random enough")
+                                  : status;
 }
 
 void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r)

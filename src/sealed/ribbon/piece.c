@@ -28,8 +28,7 @@
 #include "../../core/cpu.h"
 
 struct walker {
-    uint64_t row, slot;
-    uint32_t side;
+    uint64_t row, slot, side;
 };
 
 /* Here and below, slots are counted from the first of the piece. */
@@ -89,17 +88,29 @@ static void walk(const struct ribbon_lane *l, struct walker *w)
 {
     const struct ribbon_layer *layer = l->piece->layer;
     const uint32_t columns = tamis__ribbon_columns(layer, layer->segments - 1);
-    w->row = tamis__ribbon_row(*l->key);
     w->slot = ribbon_piece_start_of(l->piece, l->key);
+    if (layer->value_bits != 0) {
+        const uint32_t print = tamis__ribbon_print(*l->key, columns - layer->value_bits);
+        w->row = tamis__ribbon_map_row(*l->key);
+        w->side = (uint64_t)print << layer->value_bits | (uint32_t)l->key->lo;
+        return;
+    }
+    w->row = tamis__ribbon_row(*l->key);
     w->side = tamis__ribbon_side(*l->key, layer->homogeneous, columns);
-    if (layer->retrieves) w->side ^= (uint32_t)(l->key->lo & 1);
+    if (layer->retrieves) w->side ^= l->key->lo & 1;
+}
+
+static void put_side(const struct ribbon_piece *p, uint64_t slot, uint64_t side)
+{
+    p->sides[slot] = (uint32_t)side;
+    if (p->upper != NULL) p->upper[slot] = (uint32_t)(side >> 32);
 }
 
 static void undo_group(struct ribbon_lane *l)
 {
     for (unsigned i = 0; i < l->n_placed; i++) {
         l->piece->rows[l->placed[i]] = 0;
-        l->piece->sides[l->placed[i]] = 0;
+        put_side(l->piece, l->placed[i], 0);
     }
 }
 
@@ -115,7 +126,7 @@ __attribute__((noinline)) static bool ribbon_piece_turn(struct ribbon_lane *l, s
     } else {
         if (w->row != 0) {
             l->piece->rows[w->slot] = w->row;
-            l->piece->sides[w->slot] = w->side;
+            put_side(l->piece, w->slot, w->side);
             l->placed[l->n_placed++] = w->slot;
         }
         if (++l->key == l->group_end) {
@@ -137,6 +148,7 @@ static inline bool step(const struct ribbon_piece *p, struct ribbon_lane *l, str
     const uint64_t there = p->rows[w->slot], row = w->row ^ there;
     if (there == 0) return ribbon_piece_turn(l, w);
     w->side ^= p->sides[w->slot];
+    if (p->upper != NULL) w->side ^= (uint64_t)p->upper[w->slot] << 32;
     if (row == 0) {
         w->row = 0;
         return ribbon_piece_turn(l, w);
@@ -243,6 +255,7 @@ void tamis__ribbon_eliminate(struct ribbon_piece *p)
     const size_t slots = (size_t)tamis__ribbon_window(p);
     memset(p->rows, 0, slots * sizeof *p->rows);
     memset(p->sides, 0, slots * sizeof *p->sides);
+    if (p->upper != NULL) memset(p->upper, 0, slots * sizeof *p->upper);
     cut(p);
     run_lanes(p);
     for (unsigned seam = 1; seam < TAMIS__RIBBON_PARTS - 1; seam += 2) run_seam(p, seam);
@@ -268,7 +281,10 @@ static void substitute(const struct ribbon_piece *p, uint64_t *words)
         const uint64_t first = segment * TAMIS__RIBBON_WIDTH;
         const uint32_t columns = tamis__ribbon_columns(l, before + segment);
         uint8_t *to = l->solution + 8 * tamis__ribbon_word(l, before + segment);
-        k->ribbon_solve(p->rows + first, p->sides + first, columns, words);
+        const uint32_t lower = columns < 32 ? columns : 32;
+        k->ribbon_solve(p->rows + first, p->sides + first, lower, words);
+        if (columns > lower)
+            k->ribbon_solve(p->rows + first, p->upper + first, columns - lower, words + lower);
         for (uint32_t c = 0; c < columns; c++) tamis__put64(to + 8 * c, words[c]);
     }
 }
@@ -278,11 +294,13 @@ uint64_t tamis__ribbon_join(struct ribbon_piece *p, struct ribbon_border *b)
     if (!p->is_last) {
         memcpy(p->rows + p->slots, b->rows, sizeof b->rows);
         memcpy(p->sides + p->slots, b->sides, sizeof b->sides);
+        if (p->upper != NULL) memcpy(p->upper + p->slots, b->upper, sizeof b->upper);
     }
     run_seam(p, TAMIS__RIBBON_PARTS - 1); /* has no keys in the last piece */
     if (p->layer->homogeneous) fill_free(p);
     substitute(p, b->words);
     memcpy(b->rows, p->rows, sizeof b->rows);
     memcpy(b->sides, p->sides, sizeof b->sides);
+    if (p->upper != NULL) memcpy(b->upper, p->upper, sizeof b->upper);
     return gather_bumped(p);
 }

@@ -34,6 +34,7 @@ struct ribbon_piece {
     bool has_lanes; /* three lanes rather than one */
     uint64_t *rows; /* tamis__ribbon_window of them */
     uint32_t *sides;
+    uint32_t *upper;  /* the sides of columns from 32 on, or NULL if there are none */
     tamis_hash *keys; /* the n keys that start here, sorted */
     uint64_t n;
 
@@ -51,8 +52,8 @@ static inline uint64_t tamis__ribbon_window(const struct ribbon_piece *p)
 /* What a piece passes to the one on its left: its first segment, unsolved, and the solution of the
  * segment after that. */
 struct ribbon_border {
-    uint64_t rows[TAMIS__RIBBON_WIDTH], words[TAMIS__RIBBON_COLUMNS];
-    uint32_t sides[TAMIS__RIBBON_WIDTH];
+    uint64_t rows[TAMIS__RIBBON_WIDTH], words[TAMIS__RIBBON_ALL];
+    uint32_t sides[TAMIS__RIBBON_WIDTH], upper[TAMIS__RIBBON_WIDTH];
 };
 
 /* Does the part of the work that does not depend on other pieces. */

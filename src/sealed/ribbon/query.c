@@ -115,7 +115,7 @@ static uint64_t threshold_bytes(const struct ribbon_layer *l)
 bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l)
 {
     memset(l, 0, sizeof *l);
-    if (!(columns >= 1 && columns <= TAMIS__RIBBON_COLUMNS)) return false;
+    if (!(columns >= 1 && columns <= TAMIS__RIBBON_ALL)) return false;
     if (n > TAMIS__RIBBON_SEGMENTS * (TAMIS__RIBBON_WIDTH / 2)) return false;
     /* Bumped layers have 1.05 keys a slot. The homogeneous one has enough slack to keep the rank of
      * every window full. */
@@ -161,17 +161,20 @@ const char *tamis__ribbon_wrong(const struct ribbon *r)
         if (l->segments < 1 || l->segments > TAMIS__RIBBON_SEGMENTS)
             return "the segments are out of range";
         if (l->boundary < 1 || l->boundary > l->segments) return "the boundary is out of range";
-        if (l->columns < 1 || l->columns > TAMIS__RIBBON_COLUMNS ||
-            tamis__ribbon_columns(l, l->segments - 1) > TAMIS__RIBBON_COLUMNS)
+        if (l->value_bits > TAMIS__RIBBON_VALUES || l->value_bits != r->layers[0].value_bits)
+            return "the bits of a value are out of range";
+        if (l->columns < 1 || l->columns < l->value_bits ||
+            l->columns > TAMIS__RIBBON_COLUMNS + l->value_bits ||
+            tamis__ribbon_columns(l, l->segments - 1) > TAMIS__RIBBON_COLUMNS + l->value_bits)
             return "the columns are out of range";
         if (l->last != (i == r->count - 1))
             return "the last layer, and only that one, must bump no keys";
-        if (l->retrieves != r->layers[0].retrieves || l->homogeneous != (l->last && !l->retrieves))
+        const bool may_fail = l->retrieves || l->value_bits != 0;
+        if (l->retrieves != r->layers[0].retrieves || l->homogeneous != (l->last && !may_fail))
             return "a layer belongs to another structure";
         if (l->retrieves && (l->columns != 1 || l->boundary != l->segments))
             return "a retrieval must have one column";
-        if (l->salt != 0 && !(l->retrieves && l->last))
-            return "there is a salt where none is allowed";
+        if (l->salt != 0 && !(may_fail && l->last)) return "there is a salt where none is allowed";
         if (l->solution_bytes != solution_bytes(l)) return "the solution has a wrong length";
         if (l->threshold_bytes != threshold_bytes(l)) return "the thresholds have a wrong length";
     }
@@ -179,6 +182,22 @@ const char *tamis__ribbon_wrong(const struct ribbon *r)
 }
 
 /* --- The rate --------------------------------------------------------------------------------- */
+
+/* The rate of the keys that start in a segment, in a layer that is not homogeneous: a fair coin for
+ * each column that does not hold a value. */
+static double segment_rate(const struct ribbon_layer *l, uint64_t segment)
+{
+    return ldexp(1, -(int)(tamis__ribbon_columns(l, segment) - l->value_bits));
+}
+
+/* The mean rate of a last layer that is not homogeneous. */
+static double last_rate(const struct ribbon_layer *l)
+{
+    const double starts = (double)tamis__ribbon_starts(l->segments);
+    const double narrow = (double)(l->boundary * TAMIS__RIBBON_WIDTH);
+    const double share = narrow < starts ? narrow / starts : 1;
+    return share * segment_rate(l, 0) + (1 - share) * segment_rate(l, l->segments - 1);
+}
 
 /* Sets *kept to the number of starts whose keys the layer keeps, and returns the sum of their
  * rates. */
@@ -194,7 +213,7 @@ static double bumped_rate(const struct ribbon_layer *l, double *kept)
         const uint64_t first = bucket * TAMIS__RIBBON_BUCKET + tamis__ribbon_threshold(code);
         const uint64_t lost = first <= from ? 0 : first - from < left ? first - from : left;
         *kept += (double)(left - lost);
-        rates += ldexp((double)(left - lost), -(int)tamis__ribbon_columns(l, from / 64));
+        rates += (double)(left - lost) * segment_rate(l, from / 64);
     }
     return rates;
 }
@@ -252,7 +271,7 @@ double tamis__ribbon_rate(const struct ribbon *r)
         if (l->homogeneous)
             rate += here * homogeneous_rate(l) / starts;
         else if (l->last)
-            rate += here / 2; /* a fair coin */
+            rate += here * last_rate(l);
         else
             rate += here * bumped_rate(l, &kept) / starts;
         here *= 1 - kept / starts;

@@ -10,9 +10,11 @@
 
 #include <tamis/tamis.h>
 
-#define TAMIS__RIBBON_WIDTH 64u                    /* slots in a key's window, and in a segment */
-#define TAMIS__RIBBON_BUCKET 128u                  /* slots that share a threshold */
-#define TAMIS__RIBBON_COLUMNS 32u                  /* the most columns */
+#define TAMIS__RIBBON_WIDTH 64u   /* slots in a key's window, and in a segment */
+#define TAMIS__RIBBON_BUCKET 128u /* slots that share a threshold */
+#define TAMIS__RIBBON_COLUMNS 32u /* the most columns of a filter */
+#define TAMIS__RIBBON_VALUES 32u  /* the most columns of a map that hold a value */
+#define TAMIS__RIBBON_ALL (TAMIS__RIBBON_COLUMNS + TAMIS__RIBBON_VALUES)
 #define TAMIS__RIBBON_LAYERS 8u                    /* the most layers; enough for 10^12 keys */
 #define TAMIS__RIBBON_SEGMENTS (UINT64_C(1) << 44) /* the most in a layer: nothing overflows */
 #define TAMIS__RIBBON_BATCH 128u                   /* the most hashes of one query */
@@ -24,7 +26,8 @@ struct ribbon_layer {
     bool last;           /* bumps no keys */
     bool homogeneous;    /* the last layer of a filter: every fingerprint is 0 */
     bool retrieves;      /* belongs to a retrieval, see below: one column */
-    uint32_t salt;       /* last layer of a retrieval: which of its hash functions worked */
+    uint32_t value_bits; /* of a map, see below: the first columns hold the value. 0: not a map */
+    uint32_t salt;       /* last layer of a retrieval or map: which of its hash functions worked */
     uint8_t *solution;   /* segment by segment, each of its columns a 64-bit little-endian word */
     uint8_t *thresholds; /* two bits a bucket; NULL in the last layer */
     uint64_t solution_bytes, threshold_bytes;
@@ -68,6 +71,18 @@ void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r);
  * from random. */
 tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
                                      struct ribbon *out);
+
+/* Builds a map with this many columns, of which value_bits (1 ... 32) hold the value of a key and
+ * the others, at most 32, its fingerprint. The value is in the lower half of lo, which is not a part
+ * of the key. Fails with TAMIS_EMISMATCH if a key has two values; *twice is then its hash. Otherwise
+ * fails like tamis__ribbon_retrieval. by->spill must be NULL. */
+struct ribbon_map {
+    double columns;
+    uint32_t value_bits;
+    tamis_hash twice;
+};
+tamis_status tamis__ribbon_map_build(const struct ribbon_means *by, tamis_hash *hashes, uint64_t n,
+                                     struct ribbon_map *map, struct ribbon *out, tamis_error *why);
 
 /* The bytes of solutions and thresholds that n distinct uniform hashes take on average: a plan, not
  * a promise. UINT64_MAX if there is no such filter. */
@@ -125,6 +140,19 @@ static inline uint64_t tamis__ribbon_start(tamis_hash h, uint64_t starts)
 static inline uint64_t tamis__ribbon_row(tamis_hash h)
 {
     return h.lo | 1;
+}
+
+/* In a map. The row depends only on hi, because half of lo is the value and the other half the
+ * fingerprint. Keys with equal hi are bumped, and differ in the next layer. */
+static inline uint64_t tamis__ribbon_map_row(tamis_hash h)
+{
+    return tamis__remix(h.hi) | 1;
+}
+
+/* Of the columns behind those of the value, at most 32. */
+static inline uint32_t tamis__ribbon_print(tamis_hash h, uint32_t columns)
+{
+    return (uint32_t)((h.lo >> 32) & ((UINT64_C(1) << columns) - 1));
 }
 
 /* The right-hand side, with one bit for each column. In a retrieval it is that of a key whose
@@ -192,6 +220,44 @@ static inline tamis_hash tamis__ribbon_enter(const struct ribbon_layer *l, tamis
     return l->salt != 0 ? tamis__ribbon_salted(l->salt, h) : h;
 }
 
+/* The same two rounds for a map, which keep the value. Distinct keys stay distinct. */
+static inline tamis_hash tamis__ribbon_map_next(tamis_hash h)
+{
+    const uint64_t key = ~(uint64_t)UINT32_MAX;
+    h.lo ^= tamis__remix(h.hi + UINT64_C(0x9e3779b97f4a7c15)) & key;
+    h.hi ^= tamis__remix(h.lo & key);
+    return h;
+}
+
+/* The hash in the last layer of a map for a salt other than 0, made from the hash for salt 0. */
+static inline tamis_hash tamis__ribbon_map_salted(uint32_t salt, tamis_hash h)
+{
+    h.lo ^= (uint64_t)salt << 32;
+    return tamis__ribbon_map_next(h);
+}
+
+/* A column of a window that begins at this slot of one segment and ends in another. */
+static inline uint64_t tamis__ribbon_shifted(const uint8_t *low, const uint8_t *high,
+                                             unsigned shift)
+{
+    /* The second word is shifted in two steps, because a shift by 64 is undefined. */
+    return tamis__get64(low) >> shift | tamis__get64(high) << 1 << (63 - shift);
+}
+
+/* Where a window begins in its first and in its last segment. */
+struct ribbon_pair {
+    const uint8_t *low, *high;
+};
+
+static inline struct ribbon_pair tamis__ribbon_pair(const struct ribbon_layer *l, uint64_t start)
+{
+    /* A window that begins with a segment has no slot in the next segment, which may not exist. */
+    const uint64_t next = (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH;
+    return (struct ribbon_pair){l->solution +
+                                    8 * tamis__ribbon_word(l, start / TAMIS__RIBBON_WIDTH),
+                                l->solution + 8 * tamis__ribbon_word(l, next)};
+}
+
 /* Whether a layer's columns from column c on have the right-hand side of a key whose window begins
  * at slot `start`. */
 static inline bool tamis__ribbon_solves(const struct ribbon_layer *l, tamis_hash h, uint64_t start,
@@ -199,16 +265,11 @@ static inline bool tamis__ribbon_solves(const struct ribbon_layer *l, tamis_hash
 {
     const uint64_t segment = start / TAMIS__RIBBON_WIDTH, row = tamis__ribbon_row(h);
     const unsigned shift = start % TAMIS__RIBBON_WIDTH;
-    /* A window that begins with a segment has no slot in the next segment, which may not exist. */
-    const uint64_t next = (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH;
-    const uint8_t *low = l->solution + 8 * tamis__ribbon_word(l, segment);
-    const uint8_t *high = l->solution + 8 * tamis__ribbon_word(l, next);
+    const struct ribbon_pair at = tamis__ribbon_pair(l, start);
     const uint32_t columns = tamis__ribbon_columns(l, segment);
     const uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
     for (; c < columns; c++) {
-        /* The second word is shifted in two steps, because a shift by 64 is undefined. */
-        const uint64_t window = tamis__get64(low + 8 * c) >> shift | tamis__get64(high + 8 * c)
-                                                                         << 1 << (63 - shift);
+        const uint64_t window = tamis__ribbon_shifted(at.low + 8 * c, at.high + 8 * c, shift);
         if ((unsigned)__builtin_parityll(window & row) != (side >> c & 1)) return false;
     }
     return true;

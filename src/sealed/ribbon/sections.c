@@ -25,7 +25,8 @@ static struct section section_of(uint16_t role, uint32_t kind, const struct ribb
     const struct section s = {.role = role,
                               .kind = (uint16_t)kind,
                               .variant = cells && l->last ? LAST : SOLVED,
-                              .cell_bits = 1,
+                              .cell_bits =
+                                  (uint16_t)(cells && l->value_bits != 0 ? l->value_bits : 1),
                               .k = cells ? l->columns : 2,
                               .salt = cells ? l->salt : 0,
                               .m = l->segments,
@@ -50,7 +51,7 @@ static const char *layer_from(const struct section *s, bool retrieves, struct ri
 {
     *l = tamis__ribbon_layer(s, retrieves);
     const bool fits = s->role == (retrieves ? TAMIS__ROLE_BITS : TAMIS__ROLE_CELLS);
-    return fits && s->variant <= LAST && s->cell_bits == 1 ? NULL : "a layer has no cells";
+    return fits && s->variant <= LAST ? NULL : "a layer has no cells";
 }
 
 static const char *thresholds_from(const struct section *s, struct ribbon_layer *l)
@@ -99,8 +100,8 @@ struct section tamis__ribbon_nothing(uint32_t kind)
 const char *tamis__ribbon_wrong_nothing(const struct section *s, uint32_t count)
 {
     if (count != 1) return "an empty filter must have one section";
-    return s->role != TAMIS__ROLE_CELLS || s->cell_bits != 1 || s->m != 0 || s->k != 1 ||
-                   s->boundary != 0 || s->salt != 0 || s->length != NOTHING_BYTES
+    return s->role != TAMIS__ROLE_CELLS || s->m != 0 || s->k != 1 || s->boundary != 0 ||
+                   s->salt != 0 || s->length != NOTHING_BYTES
                ? "the empty filter has a wrong shape"
                : NULL;
 }

@@ -29,8 +29,9 @@ static inline struct ribbon_layer tamis__ribbon_layer(const struct section *s, b
                                  .boundary = s->boundary,
                                  .columns = s->k,
                                  .last = last,
-                                 .homogeneous = last && !retrieves,
+                                 .homogeneous = last && !retrieves && s->kind != TAMIS_VALUE_MAP,
                                  .retrieves = retrieves,
+                                 .value_bits = s->kind == TAMIS_VALUE_MAP ? s->cell_bits : 0,
                                  .salt = s->salt,
                                  .solution = s->cells,
                                  .solution_bytes = s->length};
