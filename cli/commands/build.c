@@ -27,9 +27,10 @@
 #define FOR_EACH_THREAD (32 * MIB) /* for the seal: see tamis_seal */
 #define LEAST_MEMORY (64 * MIB)
 
-static tamis_status spool_hashes(void *ctx, tamis_hash *hashes, size_t n)
+static tamis_status spool_hashes(void *ctx, const struct block *b)
 {
     struct spool *s = ctx;
+    const size_t n = b->n;
     if (n == 0) return TAMIS_OK;
     if (s->room - s->n < n) {
         const size_t room = s->room * 2 + n;
@@ -39,19 +40,19 @@ static tamis_status spool_hashes(void *ctx, tamis_hash *hashes, size_t n)
         s->hashes = bigger;
         s->room = room;
     }
-    memcpy(s->hashes + s->n, hashes, n * sizeof *hashes);
+    memcpy(s->hashes + s->n, b->hashes, n * sizeof *b->hashes);
     s->n += n;
     return TAMIS_OK;
 }
 
-static tamis_status add_them(void *t, tamis_hash *hashes, size_t n)
+static tamis_status add_them(void *t, const struct block *b)
 {
-    return tamis_add_hashes(t, hashes, n, NULL, NULL);
+    return tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
 }
 
-static tamis_status exclude_them(void *t, tamis_hash *hashes, size_t n)
+static tamis_status exclude_them(void *t, const struct block *b)
 {
-    return tamis_exclude_hashes(t, hashes, n, NULL);
+    return tamis_exclude_hashes(t, b->hashes, b->n, NULL);
 }
 
 bool read_hashes(const struct args *a, char **paths, int n, const tamis *hasher, const char *verb,
@@ -68,7 +69,7 @@ bool read_hashes(const struct args *a, char **paths, int n, const tamis *hasher,
     }
     progress_start(&bar, verb, lines_total_bytes(paths, n));
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        s = use(ctx, b->hashes, b->n);
+        s = use(ctx, b);
         if (s == TAMIS_EIO) os = errno;
         progress_update(&bar, b->n, b->input_bytes);
     }
@@ -207,16 +208,8 @@ static bool choose_static(const struct args *a, tamis_plan *p, bool *told)
     return true;
 }
 
-/* A new filter, with what is known about it before a line is added. */
-struct made {
-    tamis *t; /* NULL: it failed, after a message */
-    uint32_t kind;
-    double asked; /* the rate that was asked for, or follows from the size that was */
-};
-
-/* `plan` is what the options ask for; the numbers of lines complete it. It is solved here, once. */
-static struct made create_filter(const struct args *a, const tamis_options *o, tamis_plan plan,
-                                 uint64_t lines, uint64_t never)
+struct made create_filter(const struct args *a, const tamis_options *o, tamis_plan plan,
+                          uint64_t lines, uint64_t never)
 {
     struct made m = {NULL, TAMIS_AUTO, 0};
     tamis_status s = TAMIS_OK;
@@ -323,33 +316,44 @@ static struct made build(const struct args *a, const tamis_options *o, const tam
 
 /* --- Seal and save ---------------------------------------------------------------------------- */
 
-/* Line number `which` of --never is in the set as well. The message quotes it if its file can be
- * read again. */
-static void name_conflict(const struct args *a, uint64_t which)
+bool find_record(const struct args *a, char **paths, int n, uint64_t which, struct record *out)
 {
-    struct texts never = a->plan.never;
-    for (int i = 0; i < never.n && lines_total_bytes(never.text + i, 1) > 0; i++) {
-        struct lines *in = lines_open(&a->lines, never.text + i, 1, NULL, 1);
+    for (int i = 0; i < n && lines_total_bytes(paths + i, 1) > 0; i++) {
+        struct lines *in = lines_open(&a->lines, paths + i, 1, NULL, 1);
         const struct block *b;
         while (in != NULL && (b = lines_next(in)) != NULL) {
             if (which < b->n) {
                 const char *path;
                 const tamis_bytes key = b->keys[which];
-                complain(never.text[i],
-                         "line %s: '%.*s' is also in the set; a line cannot be both "
-                         "a member and excluded",
-                         grouped(lines_number(in, which, &path)),
-                         key.len < 200 ? (int)key.len : 200, (const char *)key.p);
-                lines_close(in, a->quiet);
-                return;
+                out->path = paths[i];
+                out->line = lines_number(in, which, &path);
+                snprintf(out->key, sizeof out->key, "%.*s", key.len < 200 ? (int)key.len : 200,
+                         (const char *)key.p);
+                lines_close(in, true);
+                return true;
             }
             which -= b->n;
         }
-        lines_close(in, a->quiet);
+        lines_close(in, true);
     }
-    complain(shown_output(a->output.path),
-             "line %s of --never is also in the set; a line cannot be both a member and excluded",
-             grouped(which + 1));
+    return false;
+}
+
+/* Line number `which` of --never is in the set as well. The message quotes it if its file can be
+ * read again. */
+static void name_conflict(const struct args *a, uint64_t which)
+{
+    struct texts never = a->plan.never;
+    struct record r;
+    if (find_record(a, never.text, never.n, which, &r))
+        complain(r.path,
+                 "line %s: '%s' is also in the set; a line cannot be both a member and excluded",
+                 grouped(r.line), r.key);
+    else
+        complain(
+            shown_output(a->output.path),
+            "line %s of --never is also in the set; a line cannot be both a member and excluded",
+            grouped(which + 1));
 }
 
 /* The sealed kinds have only collected hashes so far. False after a message. */
@@ -369,6 +373,8 @@ static bool seal_if_collecting(const struct args *a, const struct made *m)
                  "secret key: --key-file FILE, made by 'tamis key new'");
     else if (why.status == TAMIS_EINVAL && a->plan.never.n > 0)
         name_conflict(a, why.offset);
+    else if (why.status == TAMIS_EINVAL && m->kind == TAMIS_VALUE_MAP && why.offset != UINT64_MAX)
+        name_two_values(a, why.offset, why.text);
     else
         complain(blamed(a, &why), "%s", why.text);
     return false;
@@ -499,7 +505,8 @@ int run_build(const struct args *asked)
     struct args a = *asked;
     tamis_plan plan;
     if (!check_fields(&a.lines) || !check_output(&a) || !plan_from(&a.plan, &plan) ||
-        !check_memory(&a) || !check_headroom(&a, &plan) || writes_input(&a))
+        !check_map(&a, &plan) || !check_memory(&a) || !check_headroom(&a, &plan) ||
+        writes_input(&a))
         return EXIT_ERROR;
     if (a.foreign.to != NULL && a.plan.encoding != NULL)
         return complain(NULL, "--encoding is for filters of Tamis; with --to, give --type");
@@ -508,7 +515,8 @@ int run_build(const struct args *asked)
         return complain(NULL, "--type requires --to, because it is for filters of other programs");
     if (a.work.memory != 0) a.work.temp = temp_dir(&a.work);
     const tamis_options o = options_from(&a);
-    const struct made m = build(&a, &o, &plan);
+    const bool map = plan.kind == TAMIS_VALUE_MAP;
+    const struct made m = map ? build_map(&a, &o, &plan) : build(&a, &o, &plan);
     const bool good = m.t != NULL && seal_if_collecting(&a, &m);
     const int status = good ? save_built(&a, &m) : EXIT_ERROR;
     tamis_close(m.t);

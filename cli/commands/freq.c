@@ -6,15 +6,10 @@
 #include "../frame/commands.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
-#include "../frame/progress.h"
-#include "../input/fields.h"
 #include "../input/keys.h"
-#include "../input/lines.h"
+#include "items.h"
 
 #include <tamis/count.h>
-
-#include <string.h>
-#include <unistd.h>
 
 enum { AT_ONCE = 1024 };
 
@@ -39,8 +34,9 @@ void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimat
 }
 
 /* False after a message. */
-static bool ask_items(struct asking *q, const tamis_bytes *items, size_t n)
+static bool ask_items(void *ctx, const tamis_bytes *items, size_t n)
 {
+    struct asking *q = ctx;
     tamis_estimate e[AT_ONCE];
     tamis_hash h[AT_ONCE];
     tamis_error why;
@@ -63,52 +59,16 @@ static bool ask_items(struct asking *q, const tamis_bytes *items, size_t n)
     return true;
 }
 
-static bool ask_lines(struct asking *q)
-{
-    struct lines *in = lines_open(&q->a->lines, NULL, 0, NULL, 1);
-    struct progress bar = {0};
-    const struct block *b;
-    bool good = true;
-    if (in == NULL) {
-        complain(NULL, "not enough memory");
-        return false;
-    }
-    if (!progress_would_mix(q->a->lines.nul)) progress_start(&bar, "reading", 0);
-    while (good && !output_failed() && (b = lines_next(in)) != NULL) {
-        progress_pause(STDOUT_FILENO);
-        good = ask_items(q, b->keys, b->n);
-        progress_resume(STDOUT_FILENO);
-        progress_update(&bar, b->n, b->input_bytes);
-    }
-    progress_end(&bar);
-    good = good && !lines_failed(in);
-    lines_close(in, q->a->quiet);
-    return good;
-}
-
-bool check_freq(const struct args *a)
-{
-    bool reads = a->n_words == 1;
-    for (int i = 1; i < a->n_words; i++) reads = reads || strcmp(a->words[i], "-") == 0;
-    if (a->lines.field.text == NULL || reads) return check_fields(&a->lines);
-    complain(NULL, "freq: --field requires lines from standard input, not items as arguments");
-    return false;
-}
-
 int run_freq(const struct args *a)
 {
-    if (!check_freq(a)) return EXIT_ERROR;
+    if (!check_items(a)) return EXIT_ERROR;
     struct asking q = {.a = a, .t = open_filter(a, a->words[0], 0)};
     if (q.t == NULL) return EXIT_ERROR;
     bool good = check_hashable(q.t, a->words[0]) &&
                 check_not_distinct(q.t, a->words[0],
                                    "which counts distinct lines together ('tamis distinct'); make "
                                    "a sketch that counts each line with 'tamis count'");
-    if (good && a->n_words == 1) good = ask_lines(&q);
-    for (int i = 1; i < a->n_words && good; i++) {
-        const tamis_bytes item = {a->words[i], strlen(a->words[i])};
-        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask_items(&q, &item, 1);
-    }
+    good = good && read_items(a, ask_items, &q);
     tamis_close((tamis *)q.t);
     if (!good) return finish_output(EXIT_ERROR);
     return finish_output(q.found ? EXIT_FOUND : EXIT_NONE);

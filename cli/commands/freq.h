@@ -7,8 +7,6 @@
 #include <tamis/count.h>
 #include <tamis/tamis.h>
 
-/* False after a message when the options do not fit together. */
-bool check_freq(const struct args *a);
 /* One line of output: a count and its item, or an object. */
 void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e);
 

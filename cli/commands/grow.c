@@ -134,9 +134,11 @@ static size_t keep_members(const tamis *t, tamis_hash *hashes, size_t n, uint8_t
     return members;
 }
 
-static tamis_status use_members(void *ctx, tamis_hash *hashes, size_t n)
+static tamis_status use_members(void *ctx, const struct block *b)
 {
     struct rebuilding *r = ctx;
+    tamis_hash *hashes = b->hashes;
+    size_t n = b->n;
     if (n > r->room) {
         free(r->bits);
         r->bits = malloc(n / 8 + 1);

@@ -186,6 +186,7 @@ static void print_cells(const tamis_facts *f)
     else
         printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
                grouped(f->m), f->cell_bits, f->k);
+    if (f->kind == TAMIS_VALUE_MAP) printf("\n  values    of %u bits", f->cell_bits);
     if (f->kind == TAMIS_COUNTING)
         printf("\n            %s saturated counters; the probability of any is %.2g",
                f->saturated != 0 ? grouped(f->saturated) : "no", f->overflow);

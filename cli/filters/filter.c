@@ -609,7 +609,8 @@ const char *why_not_added(const tamis *t, tamis_status s)
 
 bool is_sealed_kind(uint32_t kind)
 {
-    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_EXACT;
+    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_EXACT ||
+           kind == TAMIS_VALUE_MAP;
 }
 
 bool is_sketch(const tamis_facts *f)

@@ -98,6 +98,9 @@ static const char *wrong_for_redis(const struct args *a)
     if (a->foreign.to != NULL || a->foreign.from != NULL || a->foreign.type != NULL ||
         a->foreign.column != NULL || a->foreign.row_group != NULL)
         return "filters of other programs must be files";
+    if (a->lines.value_field.text != NULL ||
+        (a->plan.kind != NULL && strcmp(a->plan.kind, "map") == 0))
+        return "maps must be files";
     if (a->check.confirm != NULL) return "--confirm works only with files";
     if (a->check.prior != 0) return "--prior works only with files";
     if (a->select.numbers || a->select.names || a->select.only_names || a->select.most_lines != 0 ||

@@ -213,11 +213,12 @@ void plan_for_lines(const struct plan_args *a, uint64_t lines, uint64_t never, t
 void plan_for_kind(tamis_plan *p, uint32_t kind)
 {
     const bool window = kind == TAMIS_WINDOW, counting = kind == TAMIS_COUNTING;
+    const bool map = kind == TAMIS_VALUE_MAP;
     p->kind = kind;
     if (kind != TAMIS_EXACT) p->excluded = 0;
     if (kind != TAMIS_BLOCKED) p->flags &= ~(uint32_t)TAMIS_COMPACT;
     if (!window) p->flags &= ~(uint32_t)TAMIS_AUTO_ROTATE;
     if (!window) p->generations = 0;
-    if (!counting) p->cell_bits = 0;
+    if (!counting && !map) p->cell_bits = 0;
     if (!window && !counting && kind != TAMIS_PAIR) p->inner_kind = 0;
 }

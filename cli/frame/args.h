@@ -38,7 +38,7 @@ struct line_args {
     bool nul, raw, crlf;
     bool csv, tsv, jsonl, header;
     bool strict; /* a line that cannot be read is an error */
-    struct column field, weight_field, list_field, group_field;
+    struct column field, weight_field, value_field, list_field, group_field;
     int delimiter;        /* a byte, or BLANKS (input/fields.h) */
     const char *unpacked; /* the only file is a copy, unpacked, of what has this name */
 };

@@ -31,7 +31,8 @@ const struct command commands[] = {
      "tamis plan --items 1000000 --bytes 2000000\n"
      "# How many lines fit into two megabytes?\n"
      "tamis plan --fpr 1% --bytes 2MB",
-     "items fpr bytes kind plot | error never-items inner counter-bits generations turning "
+     "items fpr bytes kind plot | error never-items inner counter-bits value-bits generations "
+     "turning "
      "compact for-transfer m k svg force json",
      0, run_plan},
     {"build", SEEN, "-o OUT [FILE...]", "build a filter from lines",
@@ -47,6 +48,8 @@ const struct command commands[] = {
      "In a window, --items is the number for all generations together; without it, each generation "
      "is planned for as many lines as were counted. The lines go to the newest generation.\n"
      "\n"
+     "With --kind map, each line has a key and a value: see 'tamis get --help'.\n"
+     "\n"
      "With --to, the output is a filter for another program. Input from a pipe then requires "
      "--items, because it can be read only once. With -o redis://HOST:PORT/NAME, the output is a "
      "set at a Redis server, or spread over the masters of a Redis Cluster: see 'tamis help "
@@ -57,8 +60,8 @@ const struct command commands[] = {
      "tamis build --items 1M -o known.tamis bad-urls.txt\n"
      "# Make the smallest one, which never changes:\n"
      "tamis build --static -o sealed.tamis bad-urls.txt",
-     "output force items fpr kind headroom field csv jsonl | static " FORMATS
-     "bytes error never inner counter-bits "
+     "output force items fpr kind headroom field csv jsonl | static value-field " FORMATS
+     "bytes error never inner counter-bits value-bits "
      "generations turning compact for-transfer m k seed encoding key-file strict overfill to "
      "type null raw threads memory temp shards wait ack " SERVERS " quiet",
      0, run_build},
@@ -245,6 +248,28 @@ const struct command commands[] = {
      "# How often did each line of a list occur?\n"
      "tamis freq counts.tamis - < bad-urls.txt",
      "field csv jsonl json key-file quiet | " FORMATS "null raw " SERVERS, 1, run_freq},
+    {"get", SEEN, "MAP [ITEM... | -]", "look up the values of items in a map",
+     "Looks up the items, or the lines of standard input if none or - is given, and prints each "
+     "item that is found, a tab, and its value. Nothing is printed for an item that is certainly "
+     "not in the map. Exit status 0 when an item was found, 1 when none was, 2 on an error.\n"
+     "\n"
+     "A map is a sealed filter that keeps a value for each key, a whole number of up to 32 bits. "
+     "'tamis build --kind map --value-field N' makes it of lines with a key (--field, 1 by "
+     "default) "
+     "and a value. A key may be repeated with the same value; two values for one key are an "
+     "error.\n"
+     "\n"
+     "A key of the map gets its value, always. Any other item is found by mistake at the "
+     "false-positive rate (--fpr), and then gets an arbitrary value. With --fpr 100%, a map takes "
+     "little more than the bits of its values, but every item that is not in it gets an arbitrary "
+     "value.",
+     "# Make a map of lines with a URL, a tab and the number of a category:\n"
+     "tamis build --kind map --value-field 2 -o kinds.tamis categories.txt\n"
+     "# Look up two URLs:\n"
+     "tamis get kinds.tamis http://a.example/ http://b.example/\n"
+     "# Look up the lines of a file:\n"
+     "tamis get kinds.tamis < bad-urls.txt",
+     "field csv jsonl json key-file quiet | " FORMATS "null raw", 1, run_get},
     {"top", OFTEN, "[FILE... | SKETCH]", "list the most frequent lines with their counts",
      "Reads the files, or standard input, and does what sort | uniq -c | sort -rn | head does, in "
      "one pass and with a sketch of 1 MiB. --bytes sets another size; without it, the sketch is "

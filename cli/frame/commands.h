@@ -39,6 +39,7 @@ int run_check(const struct args *a);
 int run_uniq(const struct args *a);
 int run_count(const struct args *a);
 int run_freq(const struct args *a);
+int run_get(const struct args *a);
 int run_top(const struct args *a);
 int run_distinct(const struct args *a);
 int run_merge(const struct args *a);

@@ -12,7 +12,8 @@ const struct option options[] = {
      "kind of filter (default: blocked). Lines can be added: blocked, bloom, partitioned. "
      "Lines can also be removed: counting, cuckoo, pair (which can miss members). Grows with "
      "its lines: growing. Forgets old lines: window. Sealed, so it never changes, and "
-     "smallest: ribbon, fuse, exact. auto chooses blocked or bloom. A sketch that counts "
+     "smallest: ribbon, fuse, exact. Keeps a value for each key: map. auto chooses blocked or "
+     "bloom. A sketch that counts "
      "distinct lines: distinct. 'tamis help kinds' compares them"},
     {0, "inner", "KIND", TEXT, DETAILS, AT(plan.inner),
      "kind of the filters inside a window or a pair: blocked (default), bloom or partitioned, and "
@@ -139,6 +140,10 @@ const struct option options[] = {
      "and LOWER..UPPER. If the number is exact, both are equal to it"},
     {0, "list-field", "N", COLUMN, INPUT, AT(lines.list_field),
      "use only field N of each line of the list that -f or --confirm names"},
+    {0, "value-field", "N", COLUMN, INPUT, AT(lines.value_field),
+     "use field N of each line as the value of its key: a whole number of at most 32 bits"},
+    {0, "value-bits", "R", COUNT, DETAILS, AT(plan.counter_bits),
+     "bits of a value, 1 to 32 (default: as many as the largest value needs)"},
     {0, "weight-field", "N", COLUMN, INPUT, AT(lines.weight_field),
      "count each line as often as its field N states. The field must be a whole number; "
      "without this option each line counts 1. A - counts 0, as in Apache's logs. Lines with "

@@ -63,6 +63,14 @@ bool parse_rate(const char *s, double *out)
     return *end == '\0' && v > 0 && v < 1;
 }
 
+/* A rate of 100 % is for maps alone, whose plan may have it. */
+static bool is_whole_rate(const struct args *a, const struct option *o, const double *rate)
+{
+    const char *command = a->command->name;
+    return strcmp(o->name, "fpr") == 0 && fabs(*rate - 1) < 1e-12 &&
+           (strcmp(command, "build") == 0 || strcmp(command, "plan") == 0);
+}
+
 bool parse_seconds(const char *s, double *out)
 {
     static const struct {
@@ -144,7 +152,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     }
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
-    if (o->type == RATE) good = parse_rate(text, field);
+    if (o->type == RATE) good = parse_rate(text, field) || is_whole_rate(a, o, field);
     if (o->type == DELIMITER) good = parse_delimiter(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);
     if (o->type == SHARE) good = parse_share(text, field);

@@ -10,7 +10,7 @@ const struct own_option own_options[] = {
     {"plan",
      {0, "kind", "KIND", TEXT, FILTER, AT(plan.kind),
       "only this kind (default: all kinds of filters). It is one of bloom, partitioned, "
-      "blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact and distinct; "
+      "blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, map and distinct; "
       "auto chooses blocked or bloom"}},
     {"plan",
      {0, "plot", NULL, FLAG, OUTPUT, AT(picture.plot), "also draw the bits per item of each kind"}},

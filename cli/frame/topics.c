@@ -22,6 +22,8 @@ const struct topic topics[] = {
      "  fuse          7.9  sealed, never changes: fast without SIMD\n"
      "  exact         6.8  sealed, never changes: never wrong about any line that it\n"
      "                     was built with, member or excluded (--never)\n"
+     "  map           6.8  sealed, with a value for each key: 6.8 bits more than the\n"
+     "                     value: see 'tamis get'\n"
      "  private            a bloom filter with flipped bits, to be published (tamis\n"
      "                     release); can miss members\n"
      "\n"

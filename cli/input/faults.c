@@ -1,6 +1,7 @@
 #include "faults.h"
 
 #include "../frame/output.h"
+#include "fields.h"
 
 #include <stdio.h>
 
@@ -25,14 +26,15 @@ static const char *fault_of(const struct form *form, const struct faults *f, enu
 {
     static char text[200];
     const struct line_args *how = form->how;
-    const struct column *columns[ROLES] = {&how->field, &how->group_field, &how->weight_field};
+    const struct column *columns[ROLES] = {&how->field, &how->group_field, number_column(how)};
     const struct fault_class *c = &f->of[why][role];
     const char *name = columns[role]->text != NULL ? columns[role]->text : "";
     switch (why) {
     case TOO_FEW: write_too_few(c, columns[role], text, sizeof text); break;
     case BAD_WEIGHT:
-        snprintf(text, sizeof text, "the weight '%s' is not a whole number of at most 64 bits",
-                 c->text);
+        snprintf(text, sizeof text, "the %s '%s' is not a whole number of at most %s bits",
+                 how->value_field.text != NULL ? "value" : "weight", c->text,
+                 how->value_field.text != NULL ? "32" : "64");
         break;
     case NOT_VALID: snprintf(text, sizeof text, "%s", c->reason); break;
     case RETURN: return "its key ends with a carriage return, which --crlf removes";

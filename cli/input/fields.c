@@ -47,7 +47,7 @@ static bool check_column(const struct line_args *how, const struct column *c, co
 
 bool check_fields(const struct line_args *how)
 {
-    const bool fields = how->field.text != NULL || how->weight_field.text != NULL ||
+    const bool fields = how->field.text != NULL || number_column(how)->text != NULL ||
                         how->list_field.text != NULL || how->group_field.text != NULL;
     const char *wrong = wrong_format(how);
     if (wrong == NULL && how->delimiter != 0 && !fields && !how->csv)
@@ -55,6 +55,7 @@ bool check_fields(const struct line_args *how)
     if (wrong != NULL) complain(NULL, "%s", wrong);
     return wrong == NULL && check_column(how, &how->field, "field") &&
            check_column(how, &how->weight_field, "weight-field") &&
+           check_column(how, &how->value_field, "value-field") &&
            check_column(how, &how->group_field, "by") &&
            check_column(how, &how->list_field, "list-field");
 }
@@ -63,7 +64,7 @@ struct line_args list_lines(const struct line_args *how)
 {
     struct line_args list = *how;
     list.field = how->list_field;
-    list.weight_field = list.group_field = (struct column){NULL, 0};
+    list.weight_field = list.value_field = list.group_field = (struct column){NULL, 0};
     if (list.field.text == NULL) list.csv = list.tsv = list.jsonl = list.header = false;
     return list;
 }
@@ -108,6 +109,20 @@ tamis_bytes without_return(tamis_bytes line)
 {
     const char *p = line.p;
     return (tamis_bytes){p, line.len - (line.len > 0 && p[line.len - 1] == '\r')};
+}
+
+const struct column *number_column(const struct line_args *how)
+{
+    return how->value_field.text != NULL ? &how->value_field : &how->weight_field;
+}
+
+bool value_of(tamis_bytes text, int64_t *out)
+{
+    const char *p = text.p, *const stop = p + text.len;
+    *out = 0;
+    for (; p < stop && *p >= '0' && *p <= '9' && *out <= MOST_VALUE; p++)
+        *out = 10 * *out + (*p - '0');
+    return text.len > 0 && p == stop && *out <= MOST_VALUE;
 }
 
 bool weight_of(tamis_bytes text, int64_t *out)

@@ -25,6 +25,13 @@ int delimiter_from(const struct line_args *how);
 bool field_of(tamis_bytes line, uint64_t n, int delimiter, tamis_bytes *out);
 /* The line without the carriage return that may end it, which is not part of a number. */
 tamis_bytes without_return(tamis_bytes line);
+/* The column of a number in each line: that of --weight-field or of --value-field, which are not
+ * combined. */
+const struct column *number_column(const struct line_args *how);
+/* The most that --value-field accepts. */
+#define MOST_VALUE INT64_C(4294967295)
+/* Parses a whole number up to MOST_VALUE, of digits alone. */
+bool value_of(tamis_bytes text, int64_t *out);
 /* Parses a whole number of 64 bits, with or without a sign. A lone - is 0, because Apache writes it
  * as the size of an answer without a body. False for anything else. */
 bool weight_of(tamis_bytes text, int64_t *out);

@@ -128,7 +128,7 @@ bool header_read(struct header *h, const struct form *f, const char *path, const
                  size_t size, size_t *length, struct columns *columns)
 {
     const struct column *named[ROLES] = {&f->how->field, &f->how->group_field,
-                                         &f->how->weight_field};
+                                         number_column(f->how)};
     struct naming r = {.form = f, .path = path, .text = text, .stop = text + size};
     tamis_bytes name;
     bool good = true, failed = false;

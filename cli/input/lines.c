@@ -362,7 +362,7 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
     l->how = how;
     form_of(how, &l->form);
     l->columns =
-        (struct columns){{how->field.number, how->group_field.number, how->weight_field.number}};
+        (struct columns){{how->field.number, how->group_field.number, number_column(how)->number}};
     l->hasher = hasher;
     if (hasher != NULL) l->keys = key_form_of(hasher);
     l->n_workers = threads > 1 ? threads - 1 : 0;

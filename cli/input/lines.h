@@ -14,7 +14,7 @@ struct block {
     tamis_bytes *lines;
     tamis_bytes *keys;   /* by --field and --crlf; without them the lines themselves */
     tamis_bytes *groups; /* by --by; without it NULL */
-    int64_t *weights;    /* by --weight-field; without it NULL */
+    int64_t *weights;    /* by --weight-field or --value-field; without them NULL */
     tamis_hash *hashes;  /* of the keys, if there is a hasher */
     size_t n;
     uint64_t input_bytes; /* read so far, this block included */

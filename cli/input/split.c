@@ -8,7 +8,7 @@
 
 void form_of(const struct line_args *how, struct form *out)
 {
-    const struct column *named[ROLES] = {&how->field, &how->group_field, &how->weight_field};
+    const struct column *named[ROLES] = {&how->field, &how->group_field, number_column(how)};
     memset(out, 0, sizeof *out);
     out->how = how;
     out->end = how->nul ? '\0' : '\n';
@@ -40,7 +40,7 @@ static bool make_line_room(const struct form *f, struct portion *s, bool hashes)
     if (!f->apart) b->keys = b->lines;
     if ((f->apart && !resize(&b->keys, room, sizeof *b->keys)) ||
         (f->how->group_field.text != NULL && !resize(&b->groups, room, sizeof *b->groups)) ||
-        (f->how->weight_field.text != NULL && !resize(&b->weights, room, sizeof *b->weights)) ||
+        (number_column(f->how)->text != NULL && !resize(&b->weights, room, sizeof *b->weights)) ||
         (hashes && !resize(&b->hashes, room, sizeof *b->hashes)))
         return false;
     s->room_lines = room;
@@ -73,11 +73,15 @@ void portion_free(const struct form *f, struct portion *s)
 /* --- Fields ----------------------------------------------------------------------------------- */
 
 /* Keeps the bytes of a field for line i. */
-static enum skip keep_for_line(struct portion *s, size_t i, enum role role, tamis_bytes field)
+static enum skip keep_for_line(const struct form *f, struct portion *s, size_t i, enum role role,
+                               tamis_bytes field)
 {
     if (role == KEY) s->block.keys[i] = field;
     if (role == GROUP) s->block.groups[i] = field;
-    if (role != WEIGHT || weight_of(field, &s->block.weights[i])) return KEPT;
+    if (role != WEIGHT) return KEPT;
+    int64_t *number = &s->block.weights[i];
+    if (f->how->value_field.text != NULL ? value_of(field, number) : weight_of(field, number))
+        return KEPT;
     if (s->skipped[BAD_WEIGHT][role].n == 0) s->skipped[BAD_WEIGHT][role].at = field;
     return BAD_WEIGHT;
 }
@@ -95,7 +99,7 @@ static enum skip cut_line(const struct form *f, struct portion *s, size_t i, tam
         s->role = role;
         const tamis_bytes from = crlf || role == WEIGHT ? bare : line;
         if (!field_of(from, n, f->delimiter, &field)) return TOO_FEW;
-        const enum skip why = keep_for_line(s, i, role, field);
+        const enum skip why = keep_for_line(f, s, i, role, field);
         if (why != KEPT) return why;
     }
     return KEPT;
@@ -130,7 +134,7 @@ static enum skip cut_csv(const struct form *f, struct portion *s, size_t i, cons
             field = (tamis_bytes){to, csv_unquote(field, to)};
             s->spare_used += field.len;
         }
-        const enum skip why = keep_for_line(s, i, role, field);
+        const enum skip why = keep_for_line(f, s, i, role, field);
         if (why != KEPT) return why;
     }
     return KEPT;
@@ -162,7 +166,7 @@ static enum skip cut_json(const struct form *f, struct portion *s, size_t i, tam
         s->role = role;
         enum skip why = text_of(s, &values[role], &field);
         if (why == NO_VALUE && json_is_blank(line)) why = BLANK;
-        if (why == KEPT) why = keep_for_line(s, i, role, field);
+        if (why == KEPT) why = keep_for_line(f, s, i, role, field);
         if (why != KEPT) return why;
     }
     return KEPT;

@@ -1,5 +1,6 @@
 /* check and freq at redis:// addresses. */
 #include "../commands/freq.h"
+#include "../commands/items.h"
 #include "../filters/filter.h"
 #include "../frame/json.h"
 #include "../frame/output.h"
@@ -143,7 +144,7 @@ int remote_freq(const struct args *a)
 {
     struct remote r = {0};
     struct remote_asking q = {.a = a, .r = &r};
-    if (!check_freq(a)) return EXIT_ERROR;
+    if (!check_items(a)) return EXIT_ERROR;
     bool good = remote_open(a, a->words[0], &r);
     tamis *router = good ? cluster_router(r.s) : NULL;
     if (good && router == NULL) {

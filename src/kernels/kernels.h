@@ -156,8 +156,8 @@ typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash 
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits);
-/* The sums of the slots that a row picks from the window at slot `start`, one bit for each column of
- * the window's segment: what a map holds for the key. */
+/* The sums of the slots that a row picks from the window at slot `start`, one bit for each column
+ * of the window's segment: what a map holds for the key. */
 typedef uint64_t tamis__ribbon_adder(const struct ribbon_layer *l, uint64_t row, uint64_t start);
 /* Kernels for a binary fuse filter (fuse.h) and at most a batch of its keys. The aimer computes
  * where the keys look and, with `fetches`, prefetches it. The asker computes the answers from that

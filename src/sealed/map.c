@@ -1,5 +1,5 @@
-/* map: a sealed kind that holds a value of 1 to 32 bits for each key ("maplets": M. A. Bender et al.,
- * "Time to replace your filter: how maplets simplify system design", 2025).
+/* map: a sealed kind that holds a value of 1 to 32 bits for each key (a "maplet": M. A. Bender et
+ * al., "Time to replace your filter: how maplets simplify system design", 2025).
  *
  * It is a ribbon (ribbon/query.c) with more columns. A slot holds r bits of values and c bits of
  * fingerprints. For every member, the sum of the slots that its row picks is its value, followed by
@@ -9,13 +9,13 @@
  *     row                               1  0  1  1  0        0  1
  *     a member:                         a     ^c ^d     ...     ^z   ==  value, fingerprint
  *
- * For a non-member the sum is r + c fair coins that are independent of the table. So the fingerprint
- * is right with probability 2^-c, the rate, and the value is then arbitrary. With c = 0 the map does
- * not know its members, and costs nothing but the values.
+ * For a non-member the sum is r + c fair coins that are independent of the table. So the
+ * fingerprint is right with probability 2^-c, the rate, and the value is then arbitrary. With c = 0
+ * the map does not know its members, and costs nothing but the values.
  *
  * Space: r + c bits a key, and what ribbons cost: two bits for each 128 slots, and a slot in a
- * thousand that stays free. That is 0.3 % at 16 bits and 0.2 % at 24. A fraction of a column costs up
- * to 0.09 bits, as in a filter.
+ * thousand that stays free. That is 0.3 % at 16 bits and 0.2 % at 24. A fraction of a column costs
+ * up to 0.09 bits, as in a filter.
  *
  * A key is 96 bits of its hash: hi, which gives the window and the row, and the upper half of lo,
  * which is the fingerprint. Until the seal, the lower half of lo is the value, so that a collection

@@ -73,9 +73,9 @@ tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *has
                                      struct ribbon *out);
 
 /* Builds a map with this many columns, of which value_bits (1 ... 32) hold the value of a key and
- * the others, at most 32, its fingerprint. The value is in the lower half of lo, which is not a part
- * of the key. Fails with TAMIS_EMISMATCH if a key has two values; *twice is then its hash. Otherwise
- * fails like tamis__ribbon_retrieval. by->spill must be NULL. */
+ * the others, at most 32, its fingerprint. The value is in the lower half of lo, which is not a
+ * part of the key. Fails with TAMIS_EMISMATCH if a key has two values; map->twice is then its hash.
+ * Otherwise fails like tamis__ribbon_retrieval. by->spill must be NULL. */
 struct ribbon_map {
     double columns;
     uint32_t value_bits;
@@ -149,7 +149,7 @@ static inline uint64_t tamis__ribbon_map_row(tamis_hash h)
     return tamis__remix(h.hi) | 1;
 }
 
-/* Of the columns behind those of the value, at most 32. */
+/* The right-hand side of the columns behind those of the value, which are at most 32. */
 static inline uint32_t tamis__ribbon_print(tamis_hash h, uint32_t columns)
 {
     return (uint32_t)((h.lo >> 32) & ((UINT64_C(1) << columns) - 1));
