@@ -316,7 +316,7 @@ static struct made build(const struct args *a, const tamis_options *o, const tam
 
 /* --- Seal and save ---------------------------------------------------------------------------- */
 
-bool find_record(const struct args *a, char **paths, int n, uint64_t which, struct record *out)
+bool find_record(const struct args *a, char **paths, int n, uint64_t which, struct found_line *out)
 {
     for (int i = 0; i < n && lines_total_bytes(paths + i, 1) > 0; i++) {
         struct lines *in = lines_open(&a->lines, paths + i, 1, NULL, 1);
@@ -344,7 +344,7 @@ bool find_record(const struct args *a, char **paths, int n, uint64_t which, stru
 static void name_conflict(const struct args *a, uint64_t which)
 {
     struct texts never = a->plan.never;
-    struct record r;
+    struct found_line r;
     if (find_record(a, never.text, never.n, which, &r))
         complain(r.path,
                  "line %s: '%s' is also in the set; a line cannot be both a member and excluded",

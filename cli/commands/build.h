@@ -37,13 +37,13 @@ bool check_map(struct args *a, const tamis_plan *plan);
 /* The seal found two values for one key, the second one in this record: says where. */
 void name_two_values(const struct args *a, uint64_t which, const char *why);
 /* A record of these files, counted from 0 without those that were left out. */
-struct record {
+struct found_line {
     const char *path;
     uint64_t line;
     char key[201]; /* its beginning */
 };
 /* False if the files cannot be read again. */
-bool find_record(const struct args *a, char **paths, int n, uint64_t which, struct record *out);
+bool find_record(const struct args *a, char **paths, int n, uint64_t which, struct found_line *out);
 
 /* Does the same, and keeps all hashes. */
 bool spool_lines(const struct args *a, char **paths, int n, const tamis *hasher, const char *verb,

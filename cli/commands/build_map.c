@@ -70,7 +70,7 @@ bool check_map(struct args *a, const tamis_plan *plan)
 static void complain_of_record(const struct args *a, uint64_t which, const char *what,
                                const char *why)
 {
-    struct record r;
+    struct found_line r;
     if (find_record(a, a->words, a->n_words, which, &r))
         complain(r.path, "line %s: '%s': %s", grouped(r.line), r.key, what);
     else

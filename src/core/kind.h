@@ -255,8 +255,8 @@ enum {
     TAMIS__DISTINCT = 4096,
     /* TAMIS__SHARES by locks: the adds and queries of a shared body lock the lines of a key. */
     TAMIS__STRIPED = 16384,
-    /* Has a value of cell_bits bits for each key (struct sealed_ops.value), and takes no key without
-     * one. */
+    /* Has a value of cell_bits bits for each key (struct sealed_ops.value), and takes no key
+     * without one. */
     TAMIS__VALUES = 8192,
     TAMIS__LINED_VARIANT = 32768 /* TAMIS__LINES holds for sections of variant 1 */
 };
