@@ -72,7 +72,8 @@ double tamis__ln_factorial(double n);
 double tamis__two_set_bound(double n, double x);
 
 /* Sets *bits to the lower bound of bits per item, for a kind with n keys, x excluded ones, values
- * of so many bits, and this rate. Returns which bound it is, TAMIS_BOUND_...; 0 bits if there is none. */
+ * of so many bits, and this rate. Returns which bound it is, TAMIS_BOUND_...; 0 bits if there is
+ * none. */
 uint32_t tamis__bound(const struct kind *kind, double rate, double n, double x, uint32_t value_bits,
                       double *bits);
 
