@@ -152,6 +152,15 @@ struct Task {
 };
 /* Runs the task over all rows. On failure, the rows before k->row are done and no others. */
 bool bulk_run(Task *k, Source *s);
+/* Up to FEW rows of a part, for the calls of the library that take no column. */
+#define FEW 128u
+typedef struct Few {
+    size_t taken, n;       /* rows of the part; and those of them that are not null */
+    tamis_bytes keys[FEW]; /* of the n rows                                         */
+    uint8_t rows[FEW];     /* their numbers, counted from the first row as 0        */
+} Few;
+/* Fails if the offsets of the column are wrong. tasks.c; no GIL. */
+tamis_status few_from(const Part *p, size_t at, Few *out, tamis_error *why);
 #define MOST_ROWS ((size_t)1 << 18) /* of a column, unless the table is huge: see bulk.c */
 
 #endif

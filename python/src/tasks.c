@@ -1,9 +1,6 @@
 /* The methods that take many keys. */
 #include "bulk.h"
 
-/* Descriptors on the stack, for the calls of the library that take no column. */
-#define FEW 128u
-
 /* --- What is done with a column; no GIL ------------------------------------------------------- */
 
 static bool column_valid(const tamis_column *c, size_t row)
@@ -12,17 +9,20 @@ static bool column_valid(const tamis_column *c, size_t row)
     return c->validity == NULL || (c->validity[bit / 8] >> bit % 8 & 1) != 0;
 }
 
-static tamis_bytes column_key(const tamis_column *c, size_t row)
+/* The offsets of an Arrow array were not checked yet. */
+static bool column_key(const tamis_column *c, size_t row, tamis_bytes *out)
 {
     const size_t at = c->first + row;
     const char *data = c->data;
-    if (c->offsets32 != NULL)
-        return (tamis_bytes){data + c->offsets32[at],
-                             (size_t)(c->offsets32[at + 1] - c->offsets32[at])};
-    if (c->offsets64 != NULL)
-        return (tamis_bytes){data + c->offsets64[at],
-                             (size_t)(c->offsets64[at + 1] - c->offsets64[at])};
-    return (tamis_bytes){data + at * (c->stride != 0 ? c->stride : c->width), c->width};
+    if (c->offsets32 == NULL && c->offsets64 == NULL) {
+        *out = (tamis_bytes){data + at * (c->stride != 0 ? c->stride : c->width), c->width};
+        return true;
+    }
+    const int64_t from = c->offsets32 != NULL ? c->offsets32[at] : c->offsets64[at];
+    const int64_t to = c->offsets32 != NULL ? c->offsets32[at + 1] : c->offsets64[at + 1];
+    if (from < 0 || to < from || (uint64_t)to > c->bytes) return false;
+    *out = (tamis_bytes){to > from ? data + from : data, (size_t)(to - from)};
+    return true;
 }
 
 /* Eight bytes that are 0 or 1, of the eight bits of a byte, the lowest first: each byte keeps its
@@ -102,44 +102,49 @@ static tamis_status run_contains(Task *k, const Part *p, size_t *done)
     return s;
 }
 
-/* Descriptors of up to FEW rows from `at` on, without nulls, and their numbers less `at`. */
-static size_t gather(const Part *p, size_t at, tamis_bytes *keys, uint8_t *rows)
+tamis_status few_from(const Part *p, size_t at, Few *out, tamis_error *why)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < FEW && at + i < p->c.rows; i++) {
+    const size_t rest = p->c.rows - at;
+    out->taken = rest < FEW ? rest : FEW;
+    out->n = 0;
+    for (size_t i = 0; i < out->taken; i++) {
+        tamis_bytes *key = out->keys + out->n;
         if (!column_valid(&p->c, at + i)) continue;
-        keys[n] = p->keys != NULL ? p->keys[at + i] : column_key(&p->c, at + i);
-        rows[n++] = (uint8_t)i;
+        if (p->keys != NULL) {
+            *key = p->keys[at + i];
+        } else if (!column_key(&p->c, at + i, key)) {
+            *why = (tamis_error){.status = TAMIS_EINVAL};
+            PyOS_snprintf(why->text, sizeof why->text, "the offsets of the column are wrong");
+            return TAMIS_EINVAL;
+        }
+        out->rows[out->n++] = (uint8_t)i;
     }
-    return n;
+    return TAMIS_OK;
 }
 
 static tamis_status run_remove(Task *k, const Part *p, size_t *done)
 {
-    tamis_bytes keys[FEW];
-    uint8_t rows[FEW], absent[FEW / 8];
-    for (*done = 0; *done < p->c.rows;) {
-        const size_t n = gather(p, *done, keys, rows);
-        const size_t rest = p->c.rows - *done;
-        const size_t taken = rest < FEW ? rest : FEW;
+    Few few;
+    uint8_t absent[FEW / 8];
+    for (*done = 0; *done < p->c.rows; *done += few.taken) {
+        tamis_status s = few_from(p, *done, &few, &k->why);
+        if (s != TAMIS_OK) return s;
         char *to = k->out.data + k->row + *done;
-        memset(to, 0, taken);
+        memset(to, 0, few.taken);
         memset(absent, 0, sizeof absent);
-        const tamis_status s = tamis_remove_many(k->h->t, keys, n, absent, &k->why);
+        s = tamis_remove_many(k->h->t, few.keys, few.n, absent, &k->why);
         if (s != TAMIS_OK && s != TAMIS_EABSENT) return s;
-        for (size_t i = 0; i < n; i++) to[rows[i]] = (absent[i / 8] >> i % 8 & 1) == 0;
-        *done += taken;
+        for (size_t i = 0; i < few.n; i++) to[few.rows[i]] = (absent[i / 8] >> i % 8 & 1) == 0;
     }
     return TAMIS_OK;
 }
 
 static tamis_status run_exclude(Task *k, const Part *p, size_t *done)
 {
-    tamis_bytes keys[FEW];
-    uint8_t rows[FEW];
-    for (size_t at = 0; at < p->c.rows; at += FEW) {
-        const size_t n = gather(p, at, keys, rows);
-        const tamis_status s = tamis_exclude_many(k->h->t, keys, n, &k->why);
+    Few few;
+    for (size_t at = 0; at < p->c.rows; at += few.taken) {
+        tamis_status s = few_from(p, at, &few, &k->why);
+        if (s == TAMIS_OK) s = tamis_exclude_many(k->h->t, few.keys, few.n, &k->why);
         if (s != TAMIS_OK) return s;
     }
     *done = p->c.rows;

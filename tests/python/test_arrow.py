@@ -184,6 +184,11 @@ def test_wrong_offsets(ends, size):
     refused(column)
     large = arrow.Column("U", 3, [None, struct.pack("=4q", *ends), bytes(size)])
     refused(large)
+    for one in (column, large):
+        with pytest.raises(ValueError):
+            tamis.Filter(items=10, fpr=0.01, kind="cuckoo").remove_all(one)
+        with pytest.raises(ValueError):
+            tamis.Filter(items=10, kind="exact", excluded=10, fpr=0.01).exclude(one)
 
 
 @pytest.mark.parametrize("changes", [dict(length=-1), dict(offset=-1), dict(length=2**62),
