@@ -226,7 +226,7 @@ bool arrow_view(const Source *s, size_t row, tamis_bytes *out)
 
 /* --- Capsules --------------------------------------------------------------------------------- */
 
-static bool open_one(Handle *h, PyObject *o, Source *s)
+static bool open_one(const Handle *h, PyObject *o, Source *s)
 {
     s->object = PyObject_CallMethod(o, "__arrow_c_array__", NULL);
     if (s->object == NULL) return false;
@@ -248,7 +248,7 @@ static bool raise_stream(struct ArrowArrayStream *stream)
     return false;
 }
 
-static bool open_stream(Handle *h, PyObject *o, Source *s)
+static bool open_stream(const Handle *h, PyObject *o, Source *s)
 {
     struct ArrowSchema schema = {.release = NULL};
     s->form = DIRECT; /* or another, when there is an array */
@@ -267,7 +267,7 @@ static bool open_stream(Handle *h, PyObject *o, Source *s)
     return ok;
 }
 
-bool arrow_open(Handle *h, PyObject *o, bool is_stream, Source *s)
+bool arrow_open(const Handle *h, PyObject *o, bool is_stream, Source *s)
 {
     s->is_array = true;
     s->required_width = h->width;
@@ -285,7 +285,7 @@ static void release_own(struct Arrow *arrow)
     arrow->own = (struct ArrowArray){.release = NULL};
 }
 
-int arrow_more(Handle *h, Source *s)
+int arrow_more(const Handle *h, Source *s)
 {
     struct Arrow *arrow = s->arrow;
     if (arrow->stream == NULL) {

@@ -10,7 +10,8 @@
  *   files.c    files                          bulk.c     runs a task over all rows
  *   single.c   calls with one key             tasks.c    the methods that take many keys
  *   counts.c   counts and lists               output.c   answers as arrays or lists
- *   errors.c   exceptions                     secret.c   secret keys
+ *   errors.c   exceptions                     maps.c     keys with values
+ *   secret.c   secret keys                    values.c   columns of values
  *
  * Only what the limited API of Python 3.11 has is used, and nothing that 3.9 lacks. Functions that
  * return a bool, an int or a pointer report failure by false, -1 or NULL with a Python exception
@@ -29,6 +30,7 @@
 #include <tamis/count.h>
 #include <tamis/distinct.h>
 #include <tamis/embed.h>
+#include <tamis/map.h>
 #include <tamis/parts.h>
 #include <tamis/publish.h>
 #include <tamis/tamis.h>
@@ -104,6 +106,8 @@ void raise_status(tamis_status s, const tamis_error *why, PyObject *path);
 void raise_status_of_row(tamis_status s, const tamis_error *why, size_t row);
 /* Adds "row N: " to the reason of the TypeError, ValueError or OverflowError that is set. */
 void name_row(size_t row);
+/* Raises AbsentError, which names the key by its repr(). */
+void raise_absent(PyObject *key);
 PyObject *name_of_type(PyObject *o); /* a str */
 
 /* --- secret.c --------------------------------------------------------------------------------- */
@@ -161,17 +165,24 @@ void bytes_of_i64(int64_t v, char out[8]);
 bool check_width(const Handle *h, size_t len);
 /* Fails if h cannot hash keys: it lacks its secret key, or the caller hashes. */
 bool check_hashes(Handle *h);
+bool is_numpy_bool(PyObject *o); /* which has __index__ in some versions */
 void raise_wrong_sort(const Handle *h, const char *what);
 
 /* --- single.c, counts.c, tasks.c -------------------------------------------------------------- */
 extern PyMethodDef single_methods[], single_filter_methods[], single_counts_methods[];
 extern PyMethodDef list_methods[], derive_methods[];
 extern PyMethodDef task_methods[], task_filter_methods[], task_counts_methods[];
+/* Waits until a call with a key of this sort may start. Keeps the GIL. */
+bool single_ready(Handle *h, Access access);
 int single_contains(PyObject *self, PyObject *key);
 PyObject *single_subscript(PyObject *self, PyObject *key);
 Py_ssize_t single_length(PyObject *self);
 PyObject *single_merge_in_place(PyObject *self, PyObject *other);
 PyObject *single_merge(PyObject *self, PyObject *other);
 PyObject *estimate_to_tuple(const tamis_estimate *e);
+
+/* --- maps.c, values.c ------------------------------------------------------------------------- */
+extern PyType_Slot map_slots[]; /* what MapHandle has besides the slots of every derived type */
+extern PyMethodDef value_functions[];
 
 #endif

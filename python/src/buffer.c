@@ -127,7 +127,7 @@ static bool refuse_masked(PyObject *o)
     return false;
 }
 
-bool buffer_open(Handle *h, PyObject *o, Source *s)
+bool buffer_open(const Handle *h, PyObject *o, Source *s)
 {
     if (!refuse_masked(o)) return false;
     if (PyObject_GetBuffer(o, &s->buffer, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {

@@ -48,14 +48,16 @@ typedef struct Source {
 
 /* Takes an argument `keys`. */
 bool source_open(Handle *h, PyObject *keys, Source *s);
+/* The same if h only states the encoding: rows that are not keys of a handle. */
+bool source_open_any(const Handle *h, PyObject *keys, Source *s);
 /* Goes to the next piece, or to the first: 1. Returns 0 after the last one, -1 on failure. */
-int source_more(Handle *h, Source *s);
+int source_more(const Handle *h, Source *s);
 void source_close(Source *s);
 /* Raises the exception for s->fault. */
 void source_raise(const Handle *h, const Source *s);
 
 /* buffer.c: true if o exports a buffer of keys. */
-bool buffer_open(Handle *h, PyObject *o, Source *s);
+bool buffer_open(const Handle *h, PyObject *o, Source *s);
 /* What int64_t weights an object stands for: an array of n, as a buffer or as any iterable of
  * integers. *owned, if not NULL, is to be freed; otherwise the buffer is to be released. */
 typedef struct Weights {
@@ -69,8 +71,8 @@ void weights_close(Weights *w);
 int64_t load_int(const char *at, size_t width, bool is_signed, bool is_swapped);
 
 /* arrow.c */
-bool arrow_open(Handle *h, PyObject *o, bool is_stream, Source *s);
-int arrow_more(Handle *h, Source *s);
+bool arrow_open(const Handle *h, PyObject *o, bool is_stream, Source *s);
+int arrow_more(const Handle *h, Source *s);
 void arrow_close(Source *s);
 /* VIEWS: the bytes of row i. False: they are not in their buffer. No GIL. */
 bool arrow_view(const Source *s, size_t row, tamis_bytes *out);
@@ -115,6 +117,10 @@ Part text_part(Text *t);
 /* Puts keys from s->next on into the text, until it is full. False: the next object is not a key;
  * the text has those before it. *ended: there are no more. */
 bool objects_fill(Handle *h, Text *t, Source *s, bool *ended);
+
+/* The next object: a new reference from an iterator, and else a borrowed one. NULL: there are no
+ * more, or an exception is set. */
+PyObject *objects_next(const Source *s);
 
 /* --- output.c --------------------------------------------------------------------------------- */
 typedef struct Output {

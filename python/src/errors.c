@@ -38,6 +38,12 @@ void raise_status_of_row(tamis_status s, const tamis_error *why, size_t row)
     raise_reason(s, why, with_row, NULL);
 }
 
+void raise_absent(PyObject *key)
+{
+    raise_reason(TAMIS_EABSENT, NULL,
+                 PyUnicode_FromFormat("the key %R is certainly not a member", key), NULL);
+}
+
 PyObject *name_of_type(PyObject *o)
 {
     return PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");

@@ -370,8 +370,26 @@ static PyTypeObject *register_type(PyObject *module, PyType_Spec *with, PyTypeOb
     return (PyTypeObject *)type;
 }
 
-/* Handle, and a class derived from it for filters and for sketches that count: the latter differ
- * in the arguments of their methods. */
+/* A type with the slots of Handle and its own, which are up to three and an end. */
+static bool register_derived(PyObject *module, const char *name, const PyType_Slot *own)
+{
+    static const PyType_Slot life[] = {
+        {Py_tp_dealloc, slot_dealloc}, {Py_tp_traverse, slot_traverse}, {Py_tp_clear, slot_clear}};
+    PyType_Slot all[7] = {{0, NULL}};
+    size_t n = 0;
+    memcpy(all, life, sizeof life);
+    for (; own[n].slot != 0; n++) all[3 + n] = own[n];
+    PyType_Spec spec = {.name = name,
+                        .basicsize = (int)sizeof(Handle),
+                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                        .slots = all};
+    PyTypeObject *type = register_type(module, &spec, handle_type);
+    Py_XDECREF((PyObject *)type); /* the module has a reference */
+    return type != NULL;
+}
+
+/* Handle, and the types derived from it. Those of filters and of sketches that count differ in the
+ * arguments of their methods. */
 bool handle_register(PyObject *module)
 {
     static PyMethodDef common[MOST_METHODS], of_filters[MOST_METHODS], of_counts[MOST_METHODS];
@@ -394,19 +412,11 @@ bool handle_register(PyObject *module)
     handle_type = register_type(module, &spec, NULL);
     if (handle_type == NULL) return false;
 
-    PyType_Slot derived[] = {
-        {Py_tp_methods, of_filters},   {Py_tp_doc, "A Handle of a filter."},
-        {Py_tp_dealloc, slot_dealloc}, {Py_tp_traverse, slot_traverse},
-        {Py_tp_clear, slot_clear},     {0, NULL},
-    };
-    spec.name = "tamis._tamis.FilterHandle";
-    spec.slots = derived;
-    PyTypeObject *filters = register_type(module, &spec, handle_type);
-    derived[0].pfunc = of_counts;
-    derived[1].pfunc = "A Handle of a sketch that counts.";
-    spec.name = "tamis._tamis.CountsHandle";
-    PyTypeObject *counting = filters != NULL ? register_type(module, &spec, handle_type) : NULL;
-    Py_XDECREF((PyObject *)filters); /* the module has references */
-    Py_XDECREF((PyObject *)counting);
-    return counting != NULL;
+    const PyType_Slot filters[] = {
+        {Py_tp_methods, of_filters}, {Py_tp_doc, "A Handle of a filter."}, {0, NULL}};
+    const PyType_Slot counting[] = {
+        {Py_tp_methods, of_counts}, {Py_tp_doc, "A Handle of a sketch that counts."}, {0, NULL}};
+    return register_derived(module, "tamis._tamis.FilterHandle", filters) &&
+           register_derived(module, "tamis._tamis.CountsHandle", counting) &&
+           register_derived(module, "tamis._tamis.MapHandle", map_slots);
 }

@@ -177,8 +177,7 @@ static bool is_missing(PyObject *o, PyObject *type_name)
            PyUnicode_CompareWithASCIIString(type_name, "NaTType") == 0;
 }
 
-/* Which has __index__ in some versions. */
-static bool is_numpy_bool(PyObject *o)
+bool is_numpy_bool(PyObject *o)
 {
     PyObject *name = name_of_type(o);
     const bool yes = name != NULL && (PyUnicode_CompareWithASCIIString(name, "bool_") == 0 ||

@@ -38,8 +38,9 @@ PyMODINIT_FUNC PyInit__tamis(void)
     if (m == NULL) return NULL;
     if (PyModule_AddFunctions(m, plan_functions) == 0 &&
         PyModule_AddFunctions(m, image_functions) == 0 &&
-        PyModule_AddFunctions(m, file_functions) == 0 && secret_register(m) && handle_register(m) &&
-        add_constants(m))
+        PyModule_AddFunctions(m, file_functions) == 0 &&
+        PyModule_AddFunctions(m, value_functions) == 0 && secret_register(m) &&
+        handle_register(m) && add_constants(m))
         return m;
     Py_DECREF(m);
     return NULL;

@@ -6,9 +6,7 @@
 /* A batch ends when it has this many bytes. */
 #define ENOUGH_BYTES ((size_t)1 << 20)
 
-/* The next object: a new reference from an iterator, and else a borrowed one. NULL: there are no
- * more, or an exception is set. */
-static PyObject *next_object(const Source *s)
+PyObject *objects_next(const Source *s)
 {
     PyObject *o;
     if (s->form == ITERATOR) return PyIter_Next(s->object);
@@ -67,7 +65,7 @@ bool objects_fill(Handle *h, Text *t, Source *s, bool *ended)
     text_clear(t);
     *ended = false;
     while (t->rows < t->most && t->used < ENOUGH_BYTES) {
-        PyObject *o = next_object(s);
+        PyObject *o = objects_next(s);
         if (o == NULL) {
             *ended = true;
             return !PyErr_Occurred();

@@ -1,7 +1,7 @@
 /* Calls with one key, and calls with none. They keep the GIL while they use one key. */
 #include "binding.h"
 
-static bool ready(Handle *h, Access access)
+bool single_ready(Handle *h, Access access)
 {
     if (h->t != NULL && !h->writer && (access == READS || h->readers == 0) && !h->keyless &&
         !h->caller_hashes)
@@ -27,7 +27,7 @@ static void raise_add(Handle *h, tamis_status s, const Key *k)
 static PyObject *add_to_filter(Handle *h, const Key *k)
 {
     bool seen = false;
-    if (!ready(h, ADDS)) return NULL;
+    if (!single_ready(h, ADDS)) return NULL;
     const tamis_status s = tamis_add(h->t, k->p, k->len, &seen);
     if (s != TAMIS_OK) {
         raise_add(h, s, k);
@@ -41,7 +41,7 @@ static PyObject *add_weight(Handle *h, const Key *k, int64_t weight)
 {
     int64_t count;
     tamis_error why;
-    if (!ready(h, ADDS)) return NULL;
+    if (!single_ready(h, ADDS)) return NULL;
     const tamis_status s = tamis_add_counted(h->t, k->p, k->len, weight, &count, &why);
     if (s == TAMIS_OK) return PyLong_FromLongLong(count);
     raise_status(s, &why, NULL);
@@ -150,7 +150,7 @@ int single_contains(PyObject *self, PyObject *key)
     Handle *h = (Handle *)self;
     Key k;
     if (!key_from(h, key, &k)) return -1;
-    const int answer = ready(h, READS) ? tamis_may_contain(h->t, k.p, k.len) : -1;
+    const int answer = single_ready(h, READS) ? tamis_may_contain(h->t, k.p, k.len) : -1;
     key_done(&k);
     return answer;
 }
@@ -163,7 +163,7 @@ PyObject *single_subscript(PyObject *self, PyObject *key)
     tamis_error why;
     Key k;
     if (!key_from(h, key, &k)) return NULL;
-    if (ready(h, READS)) {
+    if (single_ready(h, READS)) {
         int64_t count = tamis_upper(h->t, k.p, k.len);
         const tamis_status s =
             count != INT64_MAX ? TAMIS_OK : tamis_count(h->t, k.p, k.len, &e, &why);
@@ -184,7 +184,7 @@ static PyObject *estimate(PyObject *self, PyObject *key)
     tamis_error why;
     Key k;
     if (!key_from(h, key, &k)) return NULL;
-    if (ready(h, READS)) {
+    if (single_ready(h, READS)) {
         const tamis_status s = tamis_count(h->t, k.p, k.len, &e, &why);
         if (s == TAMIS_OK)
             result = estimate_to_tuple(&e);
@@ -201,7 +201,7 @@ static tamis_status remove_key(Handle *h, PyObject *key, tamis_error *why, bool 
     Key k;
     *failed = true;
     if (!key_from(h, key, &k)) return s;
-    if (ready(h, CHANGES)) {
+    if (single_ready(h, CHANGES)) {
         s = tamis_remove(h->t, k.p, k.len, why);
         *failed = false;
     }

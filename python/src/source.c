@@ -70,7 +70,7 @@ static bool iterator_open(PyObject *keys, Source *s)
 }
 
 /* tamis._columns makes a numpy array of a pandas object and similar. */
-static bool array_open(Handle *h, PyObject *keys, Source *s)
+static bool array_open(const Handle *h, PyObject *keys, Source *s)
 {
     PyObject *module = PyImport_ImportModule("tamis._columns");
     PyObject *array = NULL;
@@ -87,7 +87,7 @@ static bool array_open(Handle *h, PyObject *keys, Source *s)
     return ok;
 }
 
-static bool choose(Handle *h, PyObject *keys, Source *s)
+static bool choose(const Handle *h, PyObject *keys, Source *s)
 {
     if (PyList_Check(keys) || PyTuple_Check(keys)) return sequence_open(keys, s);
     if (is_one_key(keys)) {
@@ -115,13 +115,18 @@ bool source_open(Handle *h, PyObject *keys, Source *s)
         raise_closed(h);
         return false;
     }
-    if (!check_hashes(h)) return false;
+    return check_hashes(h) && source_open_any(h, keys, s);
+}
+
+bool source_open_any(const Handle *h, PyObject *keys, Source *s)
+{
+    *s = (Source){.form = SEQUENCE};
     if (choose(h, keys, s)) return true;
     source_close(s);
     return false;
 }
 
-int source_more(Handle *h, Source *s)
+int source_more(const Handle *h, Source *s)
 {
     if (s->arrow != NULL) return arrow_more(h, s);
     const int more = s->started ? 0 : 1;

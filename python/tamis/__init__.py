@@ -3,6 +3,7 @@
 * Filter: an approximate set, in a few bits per key
 * Counts: how often each key occurred; Top: and which occurred most often
 * Distinct: how many distinct keys there were
+* Map: a value for each key of a set that never changes
 * Window: the same for the last hour, for example
 * seal, exact: sets that never change
 * open, load, view: from files and bytes; plan: how big it will be
@@ -20,6 +21,7 @@ from ._errors import (AbsentError, BusyError, CorruptError, Error, FileError, Fu
 from ._facts import Cardinality, Info, Similarity
 from ._files import load, open, view
 from ._filter import Filter, exact, seal
+from ._map import Map
 from ._plans import Plan, kinds, plan
 from ._secret import Key
 from ._sketch import Sketch
@@ -30,7 +32,7 @@ __version__: str = _tamis.version
 __all__ = [
     "AbsentError", "BusyError", "Cardinality", "CorruptError", "Counts", "Distinct", "Entry",
     "Error", "Estimate", "FileError", "Filter", "FullError", "Info", "InvalidError", "Key",
-    "KeyMissingError", "MismatchError", "OverfullWarning", "Plan", "SealedError", "Similarity",
-    "Sketch", "Top", "UnsupportedError", "VersionError", "Window", "exact", "kinds", "load", "open",
-    "plan", "seal", "view",
+    "KeyMissingError", "Map", "MismatchError", "OverfullWarning", "Plan", "SealedError",
+    "Similarity", "Sketch", "Top", "UnsupportedError", "VersionError", "Window", "exact", "kinds",
+    "load", "open", "plan", "seal", "view",
 ]

@@ -64,7 +64,7 @@ class FullError(Error, OverflowError):
 
 
 class AbsentError(Error, KeyError):
-    """The key to be removed is not a member."""
+    """The key is certainly not a member."""
 
     status = -5
 

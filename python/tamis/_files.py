@@ -28,7 +28,7 @@ def _packed_content(path: Path) -> bytes:
 def open(path: Path, *, mmap: bool = False, update: bool = False, wait: bool = True,
          key: Any = None, shared: bool = False, keyless: bool = False, threads: int = 0,
          max_bytes: int = 0) -> Sketch:
-    """Opens a saved file: a Filter, Counts, Top, Distinct or Window, as it fits the kind.
+    """Opens a saved file: a Filter, Counts, Top, Distinct, Map or Window, by its kind.
 
     * mmap: read-only, and shares memory with other processes. The file may be replaced meanwhile.
     * update: locks the file. ``with tamis.open(path, update=True) as f:`` saves f at the end,

@@ -61,8 +61,8 @@ class Filter(Sketch, _tamis.FilterHandle):
                          strict=strict, compact=compact, for_transfer=for_transfer)
         kind_name = _tamis.kind_name(plan["kind"])
         if plan["kind"] and kind_name not in self._kinds:
-            raise TypeError(f"a Filter cannot be a {kind_name}; see tamis.Counts, Top, Distinct "
-                            f"and Window")
+            raise TypeError(f"a Filter cannot be a {kind_name}; see tamis.Counts, Top, Distinct, "
+                            f"Map and Window")
         self._create(plan, {"key": key, "shared": shared, "threads": threads,
                             "max_bytes": max_bytes})
 

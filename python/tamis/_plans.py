@@ -108,9 +108,11 @@ def plan_dict(*, kind: Optional[str] = "auto", items: Optional[float] = None,
              | (_tamis.TRANSFER if for_transfer else 0)
              | (_tamis.CONSERVATIVE if conservative else 0))
     number, width = _encoding(encoding)
+    always = fpr == 1 and kind == "map" and fpr is not True  # a map without fingerprints
     return {
         "kind": _kind_number(kind), "flags": flags,
-        "items": 0 if items is None else _whole("items", items), "fpr": _rate("fpr", fpr),
+        "items": 0 if items is None else _whole("items", items),
+        "fpr": 1.0 if always else _rate("fpr", fpr),
         "bytes": size_in_bytes(bytes), "seed": _whole("seed", seed), "m": _whole("m", m),
         "k": _whole("k", k), "cell_bits": _whole("cell_bits", cell_bits),
         "generations": _whole("generations", generations), "inner_kind": _kind_number(inner),

@@ -73,7 +73,7 @@ class Sketch(_tamis.Handle):
     _kinds: ClassVar[Tuple[str, ...]] = ()
 
     def __init__(self) -> None:
-        raise TypeError("make a tamis.Filter, Counts, Top, Distinct or Window")
+        raise TypeError("make a tamis.Filter, Counts, Top, Distinct, Map or Window")
 
     # --- Reports ----------------------------------------------------------------------------
 

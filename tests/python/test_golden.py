@@ -11,7 +11,7 @@ import tamis
 SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE", pathlib.Path(__file__).parents[2]))
 GOLDEN = SOURCE / "tests" / "golden"
 CLASSES = {"tally": tamis.Counts, "count": tamis.Counts, "signed": tamis.Counts, "top": tamis.Top,
-           "distinct": tamis.Distinct, "window": tamis.Window}
+           "distinct": tamis.Distinct, "window": tamis.Window, "map": tamis.Map}
 
 
 def parts(name):

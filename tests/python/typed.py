@@ -32,6 +32,16 @@ def sketches(lines: list[str]) -> float:
     return total + plan.bits_per_item
 
 
+def maps(names: list[str]) -> int:
+    groups = tamis.Map({"ann": 3}, fpr=0.001, value_bits=4)
+    found: int | None = groups.get("bob")
+    other: int | str = groups.get("bob", "nobody")
+    again: tamis.Map = tamis.Map(names, range(len(names))).copy()
+    values, flags = again.lookup(names)
+    value: int = groups["ann"] + again.value_bits
+    return value if found is None and other == "nobody" else len(again)
+
+
 def sealed(keys: list[str]) -> bool:
     try:
         exact: tamis.Filter = tamis.exact(keys, ["never"])
