@@ -168,6 +168,21 @@ CALLS = {
                   "c.estimate('a'); c.estimates(['a', 'b'])", 10_000),
     "top": ("t = tamis.Top(bytes='16KiB', items=10); t.update(range(20))",
             "t.most_common(5); t.add('a')", 3_000),
+    "map": ("import numpy; c = numpy.arange(5); m = tamis.Map(c, c)",
+            "m[1]; m.get(9); m.lookup(c); m.lookup([1, 9]); m.value_bits", 20_000),
+    "map wrong": ("m = tamis.Map({}); x = 'xyz'", """
+            try: m[x]
+            except KeyError: pass""", 20_000),
+    "make map": ("import numpy; c = numpy.arange(5)",
+                 "tamis.Map({'a': 1}); tamis.Map(c, c); tamis.Map(iter('ab'), iter([1, 2]))",
+                 3_000),
+    "make map wrong": ("", """
+            try: tamis.Map([('a', 1), ('b', 1), ('a', 2)])
+            except ValueError: pass
+            try: tamis.Map([('a', 1), ('b', -1)])
+            except OverflowError: pass
+            try: tamis.Map(iter('ab'), [1])
+            except ValueError: pass""", 3_000),
     "distinct": ("d = tamis.Distinct(error=0.1)", "d.add('a'); int(d); d.count; len(d)", 10_000),
     "window": ("w = tamis.Window(items=100, fpr=0.01)", "w.add('a'); w.rotate(); 'a' in w",
                50_000),

@@ -38,6 +38,7 @@ def everything():
         it.update(range(50))
         if "ribbon" in name or "fuse" in name:
             it.seal()
+    made["map"] = tamis.Map(range(50), range(50))
     made["exact"] = tamis.exact(range(50), range(50, 100))
     return made
 

@@ -66,6 +66,9 @@ def released_calls():
     other = f.copy()
     yield "merge", lambda: [f.merge(other) for _ in range(20)]
     yield "seal", lambda: tamis.seal(values, encoding="int64le")
+    yield "map", lambda: tamis.Map(values, values, encoding="int64le")
+    m = tamis.Map(values, values, encoding="int64le")
+    yield "lookup", lambda: m.lookup(values)
     top = tamis.Top(bytes="1MiB", encoding="int64le")
     yield "top", lambda: top.update(values)
 
