@@ -32,7 +32,7 @@ static bool raise_lengths(size_t keys, size_t values)
     return false;
 }
 
-/* Of keys whose number was not known. */
+/* The number of the keys was not known. */
 static tamis_status too_many_keys(const Filling *f, tamis_error *why)
 {
     *why = (tamis_error){.status = TAMIS_EINVAL};
@@ -202,7 +202,7 @@ static tamis_status run_lookup(Task *k, const Part *p, size_t *done)
 }
 
 /* The values and, as a second answer of each row, whether there is one. */
-static PyObject *finish(Task *k, const Source *s)
+static PyObject *finish_both(Task *k, const Source *s)
 {
     int64_t *values = (int64_t *)(void *)k->out.data;
     Output found;
@@ -230,7 +230,7 @@ static PyObject *lookup(PyObject *self, PyObject *keys)
     Source s;
     if (!source_open(k.h, keys, &s)) return NULL;
     if (output_open(&k.out, &s, "i8", sizeof(int64_t))) {
-        if (bulk_run(&k, &s)) both = finish(&k, &s);
+        if (bulk_run(&k, &s)) both = finish_both(&k, &s);
         output_close(&k.out);
     }
     source_close(&s);

@@ -44,7 +44,7 @@ static bool is_null(const Source *s, size_t row)
     return s->validity != NULL && (s->validity[bit / 8] >> bit % 8 & 1) == 0;
 }
 
-/* Takes the rows from s->next up to `end`, and stops before one that is no value. No GIL. */
+/* Takes the rows from s->next up to `end`, and stops before one that is not a value. No GIL. */
 static Trouble pack_rows(Packed *p, Source *s, size_t end)
 {
     for (; s->next < end; s->next++) {

@@ -225,7 +225,8 @@ def test_columns_of_values(form):
     expected = bytes(tamis.Map(keys.tolist(), values.tolist()))
     column = values.astype(form)
     for one in (column, numpy.repeat(column, 3)[::3], column[::-1].copy()[::-1],
-                array.array("i", values.tolist()), pandas.Series(column), tuple(values.tolist()), iter(column)):
+                array.array("i", values.tolist()), pandas.Series(column), tuple(values.tolist()),
+                iter(column)):
         assert bytes(tamis.Map(keys, one)) == expected
 
 
@@ -308,7 +309,7 @@ def test_two_values(pairs, row):
 
 
 def test_rows_that_are_null_count():
-    """The row of a key with two values, although nulls are no keys."""
+    """The row of a key with two values, although a null is not a key."""
     n = 1000
     texts = [None if i % 3 == 0 else f"key {i}" for i in range(n)]
     texts[700] = texts[100]
