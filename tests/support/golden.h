@@ -9,6 +9,7 @@
 #include "resum.h"
 
 #include <tamis/count.h>
+#include <tamis/map.h>
 #include <tamis/tamis.h>
 
 enum {
@@ -20,6 +21,7 @@ enum {
     GOLDEN_ROTATED = 32,   /* after the first half */
     GOLDEN_WEIGHED = 64,   /* keys have weights, every seventh a huge one */
     GOLDEN_RELEASED = 128, /* with epsilon 2, and noise that is always the same */
+    GOLDEN_TWINS = 512,    /* the hashes of keys 0 and 1 have equal hi */
     GOLDEN_EPOCHS = 256    /* the first half at GOLDEN_EPOCH, the second in the next epoch */
 };
 
@@ -234,6 +236,31 @@ static const struct recipe recipes[] = {
     {"cuckoo-stash-keyed.tamis",
      GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 20, .m = 60, .bytes = 320), 64,
      GOLDEN_REMOVED | GOLDEN_KEYED},
+    {"map.tamis", GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 100, .fpr = 0.01, .cell_bits = 8),
+     150, GOLDEN_SEALED},
+    /* More than 32 columns. */
+    {"map-wide-layers-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 1500, .fpr = 0x1p-8, .cell_bits = 32), 1500,
+     GOLDEN_SEALED | GOLDEN_KEYED},
+    {"map-rate-1.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 100, .fpr = 1, .cell_bits = 3), 150,
+     GOLDEN_SEALED},
+    /* Segments with and without a column of fingerprints. */
+    {"map-layers.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 2500, .fpr = 0.7, .cell_bits = 13,
+                 .encoding = TAMIS_KEYS_INT64),
+     2500, GOLDEN_SEALED},
+    /* Only another salt than 0 makes the two keys with equal hi differ. */
+    {"map-caller-salted.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .flags = TAMIS_HASH_CALLER, .items = 100, .fpr = 0.03,
+                 .cell_bits = 5),
+     130, GOLDEN_SEALED | GOLDEN_TWINS},
+    {"map-empty.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 100, .fpr = 0.01, .cell_bits = 16), 0,
+     GOLDEN_SEALED},
+    {"map-collecting.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 100, .fpr = 0.01, .cell_bits = 12), 70,
+     GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -300,9 +327,33 @@ static inline tamis_hash golden_hash(uint64_t i)
     return (tamis_hash){lo, hi};
 }
 
+static inline tamis_hash golden_hash_of(const struct recipe *r, uint64_t i)
+{
+    tamis_hash h = golden_hash(i);
+    if ((r->also & GOLDEN_TWINS) != 0 && i == 1) h.hi = golden_hash(0).hi;
+    return h;
+}
+
+/* What the text files have of key i: its bytes, or its hash if the caller hashes. */
+static inline size_t golden_bytes_of(const struct recipe *r, uint64_t i, uint8_t *key)
+{
+    const tamis_hash h = golden_hash_of(r, i);
+    if ((r->plan.flags & TAMIS_HASH_CALLER) == 0) return golden_key_of(r, i, key);
+    tamis__put64(key, h.lo);
+    tamis__put64(key + 8, h.hi);
+    return 16;
+}
+
 static inline int64_t golden_weight(uint64_t i)
 {
     return (int64_t)(i % 7 == 3 ? i * i * i * 5000011 : 1 + i * 3);
+}
+
+/* The value of key i in a map. */
+static inline uint32_t golden_value(const struct recipe *r, uint64_t i)
+{
+    const uint64_t random = golden_hash(i).lo;
+    return r->plan.cell_bits == 0 ? 0 : (uint32_t)(random >> (64 - r->plan.cell_bits));
 }
 
 static inline tamis_status golden_add(tamis *t, const struct recipe *r, uint64_t from, uint64_t to)
@@ -310,9 +361,15 @@ static inline tamis_status golden_add(tamis *t, const struct recipe *r, uint64_t
     tamis_status s = TAMIS_OK;
     for (uint64_t i = from; i < to && s == TAMIS_OK; i++) {
         uint8_t key[GOLDEN_KEY_MAX];
-        const tamis_hash h = golden_hash(i);
-        if ((r->plan.flags & TAMIS_HASH_CALLER) != 0)
+        const tamis_hash h = golden_hash_of(r, i);
+        const uint32_t value = golden_value(r, i);
+        const bool map = r->plan.kind == TAMIS_VALUE_MAP;
+        if ((r->plan.flags & TAMIS_HASH_CALLER) != 0 && map)
+            s = tamis_add_value_hashes(t, &h, &value, 1, NULL, NULL);
+        else if ((r->plan.flags & TAMIS_HASH_CALLER) != 0)
             s = tamis_add_hashes(t, &h, 1, NULL, NULL);
+        else if (map)
+            s = tamis_add_value(t, key, golden_key_of(r, i, key), value, NULL);
         else if ((r->also & GOLDEN_WEIGHED) != 0)
             s = tamis_add_weight(t, key, golden_key_of(r, i, key), golden_weight(i), NULL);
         else
@@ -423,11 +480,29 @@ static inline bool golden_distinct(const struct recipe *r)
     return r->plan.kind == TAMIS_DISTINCT || r->plan.inner_kind == TAMIS_DISTINCT;
 }
 
+/* Whether values.txt has what the image says. */
+static inline bool golden_values(const struct recipe *r)
+{
+    return r->plan.kind == TAMIS_VALUE_MAP && (r->also & GOLDEN_SEALED) != 0;
+}
+
 /* Whether counts.txt has what the image says. */
 static inline bool golden_counts(const struct recipe *r)
 {
     return (r->plan.kind >= TAMIS_COUNT_MIN || r->plan.inner_kind >= TAMIS_COUNT_MIN) &&
            !golden_distinct(r);
+}
+
+/* Looks up the value of a key of values.txt. */
+static inline tamis_status golden_value_of(const struct recipe *r, const tamis *t,
+                                           const uint8_t *key, size_t n, uint32_t *value,
+                                           uint8_t *found)
+{
+    const tamis_bytes one = {key, n};
+    if ((r->plan.flags & TAMIS_HASH_CALLER) == 0)
+        return tamis_value_many(t, &one, 1, value, found, NULL);
+    const tamis_hash h = {tamis__get64(key), tamis__get64(key + 8)};
+    return tamis_value_hashes(t, &h, 1, value, found, NULL);
 }
 
 /* A file of tests/golden, to be freed. */

@@ -8,7 +8,8 @@
  * ("-" is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the
  * answer. counts.txt states for each image of a sketch, likewise, the key and what its counters
  * say. distinct.txt states for each image of a distinct sketch, or of a window of them, the number
- * of distinct keys with its interval. */
+ * of distinct keys with its interval. values.txt states for each image of a sealed map the key and
+ * its value, or "-". */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -27,15 +28,11 @@ static FILE *open_in(const char *directory, const char *name, const char *mode)
 static void write_answer(FILE *f, const struct recipe *r, const tamis *t, uint64_t i)
 {
     uint8_t key[GOLDEN_KEY_MAX], bit = 0;
-    size_t n;
+    const size_t n = golden_bytes_of(r, i, key);
     if ((r->plan.flags & TAMIS_HASH_CALLER) != 0) {
-        const tamis_hash h = golden_hash(i);
+        const tamis_hash h = golden_hash_of(r, i);
         tamis_may_contain_hashes(t, &h, 1, &bit);
-        tamis__put64(key, h.lo);
-        tamis__put64(key + 8, h.hi);
-        n = 16;
     } else {
-        n = golden_key_of(r, i, key);
         bit = tamis_may_contain(t, key, n);
     }
     fprintf(f, "%s ", i < r->keys ? "in" : "not");
@@ -75,9 +72,26 @@ static void write_distinct(FILE *f, const struct recipe *r, const tamis *t)
     fprintf(f, "image %s\n%.6f %.0f %.0f\n", r->name, n.value, n.low, n.high);
 }
 
+static void write_values(FILE *f, const struct recipe *r, const tamis *t)
+{
+    fprintf(f, "image %s\n", r->name);
+    for (uint64_t i = 0; i < 128; i++) {
+        uint8_t key[GOLDEN_KEY_MAX], found;
+        const size_t n = golden_bytes_of(r, i < 64 ? i : GOLDEN_ABSENT + i, key);
+        uint32_t value;
+        if (golden_value_of(r, t, key, n, &value, &found) != TAMIS_OK) exit(1);
+        for (size_t b = 0; b < n; b++) fprintf(f, "%02x", key[b]);
+        fprintf(f, n == 0 ? "- " : " ");
+        if (found != 0)
+            fprintf(f, "%lu\n", (unsigned long)value);
+        else
+            fprintf(f, "-\n");
+    }
+}
+
 /* What make_golden writes besides the images. */
 struct texts {
-    FILE *answers, *counts, *distinct;
+    FILE *answers, *counts, *distinct, *values;
 };
 
 static int write_image(const char *directory, const struct recipe *r, const struct texts *to)
@@ -95,6 +109,7 @@ static int write_image(const char *directory, const struct recipe *r, const stru
     write_answers(to->answers, r, t);
     if (golden_counts(r)) write_counts(to->counts, r, t);
     if (golden_distinct(r)) write_distinct(to->distinct, r, t);
+    if (golden_values(r)) write_values(to->values, r, t);
     free(image.p);
     tamis_close(t);
     return failed;
@@ -123,10 +138,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: make_golden DIRECTORY\n");
         return 2;
     }
-    const struct texts to = {open_in(argv[1], "answers.txt", "a"),
-                             open_in(argv[1], "counts.txt", "a"),
-                             open_in(argv[1], "distinct.txt", "a")};
-    int failed = to.answers == NULL || to.counts == NULL || to.distinct == NULL;
+    const struct texts to = {
+        open_in(argv[1], "answers.txt", "a"), open_in(argv[1], "counts.txt", "a"),
+        open_in(argv[1], "distinct.txt", "a"), open_in(argv[1], "values.txt", "a")};
+    int failed =
+        to.answers == NULL || to.counts == NULL || to.distinct == NULL || to.values == NULL;
     for (size_t i = 0; i < RECIPES && !failed; i++)
         failed |= write_image(argv[1], &recipes[i], &to);
     for (size_t i = 0; i < PACKED_RECIPES && !failed; i++)
@@ -134,5 +150,6 @@ int main(int argc, char **argv)
     if (to.answers != NULL) failed |= fclose(to.answers) != 0;
     if (to.counts != NULL) failed |= fclose(to.counts) != 0;
     if (to.distinct != NULL) failed |= fclose(to.distinct) != 0;
+    if (to.values != NULL) failed |= fclose(to.values) != 0;
     return failed;
 }

@@ -33,15 +33,10 @@ static void put_image(FILE *f, const struct recipe *r)
 /* The answer for key i, and its bytes. */
 static bool answer_for(const struct recipe *r, const tamis *t, uint64_t i, uint8_t *key, size_t *n)
 {
-    const tamis_hash h = golden_hash(i);
+    const tamis_hash h = golden_hash_of(r, i);
     uint8_t bit;
-    if ((r->plan.flags & TAMIS_HASH_CALLER) == 0) {
-        *n = golden_key_of(r, i, key);
-        return tamis_may_contain(t, key, *n);
-    }
-    *n = 16;
-    tamis__put64(key, h.lo);
-    tamis__put64(key + 8, h.hi);
+    *n = golden_bytes_of(r, i, key);
+    if ((r->plan.flags & TAMIS_HASH_CALLER) == 0) return tamis_may_contain(t, key, *n);
     return tamis_may_contain_hashes(t, &h, 1, &bit) == 1;
 }
 

@@ -12,17 +12,17 @@ import sys
 import xxhash
 
 from reader_distinct import Distinct
-from reader_sealed import (MASK, Collection, Damaged, Exact, Fuse, Newer, RibbonKind, WrongKey,
-                           need, remix)
+from reader_sealed import (MASK, Collection, Damaged, Exact, Fuse, Map, Newer, RibbonKind,
+                           WrongKey, need, remix)
 from siphash import siphash128
 
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing",
          7: "window", 8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 12: "private",
-         32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally",
+         13: "map", 32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally",
          48: "distinct"}
-VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1, 48: 1}  # the highest of a kind that has any
+VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 13: 2, 32: 1, 48: 1}  # the highest, if any
 ENCODINGS = {0: "not stated", 1: "text", 2: "int64le", 3: "fixed", 4: "sha256", 5: "caller"}
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQdQQQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -467,8 +467,8 @@ class Image:
         at = self.metadata = 128 + 64 * self.count + sum(8 * -(-n // CHUNK) for n in lengths)
         for s in self.sections:
             salt, items, boundary, zero, offset, length = s[5], s[7], s[8], s[9], s[10], s[11]
-            need((salt == 0 or self.kind in (9, 10, 11, 12))
-                 and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
+            need((salt == 0 or self.kind in (9, 10, 11, 12, 13))
+                 and (boundary == 0 or self.kind in (10, 11, 13)) and zero == 0,
                  "zero fields of a section")
             need(items == 0 or self.kind in (7, 11) or 32 <= self.kind < 48, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
@@ -502,7 +502,7 @@ class Image:
         self.sealed, self.strict = bool(self.read_only & 1), bool(self.read_only & 2)
         need(self.kind != 12 or self.sealed and not self.strict, "a release is sealed")
         need(self.read_only & 4 == 0 or self.kind == 7, "turning")
-        need(not self.strict or self.kind < 32, "strict")
+        need(not self.strict or self.kind < 32 and self.kind not in (6, 7, 13), "strict")
         need((self.epoch != 0) == bool(self.read_only & 8), "epoch and its flag")
         need(self.epoch == 0 or self.kind == 7, "an epoch")
         self.encoding, width = self.ignore >> 8 & 255, self.ignore >> 16
@@ -517,7 +517,7 @@ class Image:
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            roles = {5: 2, 7: 7 if lists and counts else 1, 8: 8, 9: 3, 10: 4, 11: 5, 35: 7}
+            roles = {5: 2, 7: 7 if lists and counts else 1, 8: 8, 9: 3, 10: 4, 11: 5, 13: 4, 35: 7}
             if kind not in KINDS or variant > VARIANTS.get(kind, 0) \
                     or not 1 <= role <= roles.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
@@ -534,17 +534,17 @@ class Image:
             self.filter = Top(parts)
             return
         need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
-        need(self.count == 1 or self.kind in (8, 10, 11), "one section")
-        need(self.kind not in (9, 10, 11) or self.sealed == (self.sections[0][0] != 3),
+        need(self.count == 1 or self.kind in (8, 10, 11, 13), "one section")
+        need(self.kind not in (9, 10, 11, 13) or self.sealed == (self.sections[0][0] != 3),
              "sealed, or a collection")
-        if self.kind in (9, 10, 11) and self.sections[0][0] == 3:
+        if self.kind in (9, 10, 11, 13) and self.sections[0][0] == 3:
             lists = 2 if self.kind == 11 else 1
             need([(e[0], e[2]) for e in self.sections] == [(3, 0), (3, 1)][:lists], "collections")
             need(len({e[4] for e in self.sections}) == 1, "their k")
             self.filter = [Collection(self.kind, *part) for part in parts][0]
             return
-        if self.kind in (10, 11):
-            self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
+        if self.kind in (10, 11, 13):
+            self.filter = {10: RibbonKind, 11: Exact, 13: Map}[self.kind](parts)
             return
         if self.kind == 8:
             self.filter = Cuckoo(*parts)
@@ -578,6 +578,10 @@ class Image:
 
     def count_of(self, key):
         return self.filter.count(*self.hash_of(key))
+
+    def value_of(self, key):
+        """What a sealed map has for the key, or None if the key is not in the set."""
+        return self.filter.value(*self.hash_of(key))
 
     def may_contain(self, key):
         return not self.takes(key) or self.filter.has(*self.hash_of(key))

@@ -1,4 +1,5 @@
 """Sealed kinds for the second reader of images (reader.py), and what its parts share."""
+import struct
 
 MASK = 2**64 - 1
 
@@ -32,9 +33,17 @@ class Collection:
         need(own == kind and variant < 2 and salt == 0 and entry[7] == 0 and entry[8] == 0,
              "shape of a collection")
         most = 32 if kind == 10 else 33
-        need(k in (3, 4) and 4 <= bits <= 32 if kind == 9 else 65536 <= k <= most * 65536
-             and bits == 1, "its k")
+        if kind == 9:
+            need(k in (3, 4) and 4 <= bits <= 32, "its k")
+        elif kind == 13:
+            need(1 <= bits <= 32 and 65536 * bits <= k <= 65536 * (bits + 32), "its k")
+        else:
+            need(65536 <= k <= most * 65536 and bits == 1, "its k")
         need(length == (16 * m or 16) and (m > 0 or not any(cells)), "length of the hashes")
+        if kind == 13:
+            self.pairs = [((lo >> 32, hi), (lo ^ remix(hi)) & 0xFFFFFFFF)
+                          for lo, hi in struct.iter_unpack("<QQ", cells[:16 * m])]
+            need(all(value >> bits == 0 for _, value in self.pairs), "a value")
 
     def has(self, lo, hi):
         return True
@@ -67,8 +76,8 @@ def is_nothing(sections):
     entry, cells = sections[0]
     if entry[2] != 2:
         return False
-    need(len(sections) == 1 and (entry[0], entry[4], entry[6]) == (1, 1, 0) and cells == bytes(8),
-         "nothing")
+    need(len(sections) == 1 and (entry[0], entry[4], entry[6]) == (1, 1, 0) and cells == bytes(8)
+         and entry[5] == 0 and entry[8] == 0, "nothing")
     return True
 
 
@@ -126,6 +135,71 @@ class Ribbon:
                 if bin(window & (lo | 1)).count("1") % 2 != (0 if homogeneous else hi >> c & 1):
                     return False
             return True
+
+
+class Map:
+    """Columns below bits hold the value of a key, those from bits on its fingerprint."""
+
+    def __init__(self, sections):
+        self.bits = sections[0][0][3]
+        need(1 <= self.bits <= 32, "bits of a value")
+        self.empty, self.layers = is_nothing(sections), []
+        left = [] if self.empty else list(sections)
+        while left or not (self.empty or self.layers):
+            need(len(self.layers) < 8, "number of layers")
+            self.layers.append(self.layer(left))
+            need((self.layers[-1][4] is None) == (left == []), "the last layer is the last")
+        need(self.empty or self.layers[-1][4] is None, "the last layer")
+
+    def layer(self, left):
+        (role, kind, variant, bits, k, salt, m, _, boundary, _, _, length), cells = left.pop(0)
+        need((role, kind, bits) == (1, 13, self.bits) and variant < 2, "cells of a layer")
+        need(1 <= boundary <= m <= 2**44, "its segments")
+        need(bits <= k and k + (boundary < m) <= bits + 32, "its columns")
+        need(salt == 0 or variant == 1, "its salt")
+        need(length == 8 * (m * k + m - boundary), "its length")
+        if variant == 1:
+            return m, boundary, k, cells, None, salt
+        need(left, "its thresholds")
+        entry, thresholds = left.pop(0)
+        need(entry[:7] == (4, 13, 0, 1, 2, 0, m) and entry[8] == 0, "thresholds")
+        need(entry[11] == 8 * -(-(-(-(64 * m - 63) // 128)) // 32), "their length")
+        return m, boundary, k, cells, thresholds, salt
+
+    @staticmethod
+    def step(u, hi):
+        u ^= remix((hi + 0x9E3779B97F4A7C15) & MASK) >> 32 << 32
+        return u, hi ^ remix(u)
+
+    def value(self, lo, hi):
+        """The value of a key, or None if it is not in the set."""
+        u = lo >> 32 << 32
+        for m, boundary, k, cells, thresholds, salt in self.layers:
+            if salt:
+                u, hi = self.step(u ^ salt << 32, hi)
+            s = hi * (64 * m - 63) >> 64
+            if thresholds is not None:
+                code = thresholds[s // 128 // 4] >> 2 * (s // 128 % 4) & 3
+                if s % 128 < (0, 24, 48, 128)[code]:
+                    u, hi = self.step(u, hi)
+                    continue
+
+            def word(segment, column):
+                at = 8 * (segment * k + max(0, segment - boundary) + column)
+                return int.from_bytes(cells[at:at + 8], "little")
+
+            g, o = divmod(s, 64)
+            sums = 0
+            for c in range(k + (g >= boundary)):
+                window = word(g, c) >> o | (word(g + 1, c) << 64 - o & MASK if o else 0)
+                sums |= bin(window & (remix(hi) | 1)).count("1") % 2 << c
+                if c >= self.bits and sums >> c != u >> 32 + c - self.bits & 1:
+                    return None
+            return sums & (1 << self.bits) - 1
+        return None
+
+    def has(self, lo, hi):
+        return self.value(lo, hi) is not None
 
 
 class RibbonKind:
