@@ -8,6 +8,7 @@
 #include <math.h>
 #include <tamis/count.h>
 #include <tamis/foreign.h>
+#include <tamis/map.h>
 
 /* --- Merging ---------------------------------------------------------------------------------- */
 
@@ -535,7 +536,8 @@ static void test_small_promises(void)
             k = (tamis_plan){.struct_size = sizeof k, .kind = kind, .bytes = 1 << 16};
         if (kind == TAMIS_EXACT) k.excluded = 10;
         t = create(&k, NULL);
-        CHECK_OK(tamis_add(t, "key", 3, NULL));
+        CHECK_OK(kind == TAMIS_VALUE_MAP ? tamis_add_value(t, "key", 3, 5, NULL)
+                                         : tamis_add(t, "key", 3, NULL));
         const bool before = tamis_cells_of(t, "key", 3, NULL, 0) > 0;
         CHECK_OK(tamis_seal(t, NULL));
         CHECK(before ==

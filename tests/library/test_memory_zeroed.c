@@ -91,8 +91,8 @@ static void test_create(void)
         if (!is_static(kind) && kind != TAMIS_DISTINCT) CHECK_THAT(b.zeroed, >, 20000);
         CHECK_THAT(b.unset, ==, 0);
         CHECK_OK(tamis_create(&p, NULL, &plain, NULL));
-        CHECK_OK(tamis_add_many(t, keys, MORE, NULL, NULL));
-        CHECK_OK(tamis_add_many(plain, keys, MORE, NULL, NULL));
+        CHECK_OK(put_keys(t, keys, MORE));
+        CHECK_OK(put_keys(plain, keys, MORE));
         if (is_static(kind)) CHECK_OK(tamis_seal(t, NULL));
         if (is_static(kind)) CHECK_OK(tamis_seal(plain, NULL));
         struct bytes image = image_of(plain);

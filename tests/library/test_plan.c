@@ -292,7 +292,8 @@ static void foreign_fields_are_refused(void)
         const char *words;
         uint32_t kind; /* one that accepts it */
     } asked[] = {
-        {{.cell_bits = 8}, "counters are only for counting, count-min", TAMIS_COUNTING},
+        {{.cell_bits = 8}, "bits of a counter or value are only for counting, ", TAMIS_COUNTING},
+        {{.cell_bits = 5}, "bits of a counter or value are only for ", TAMIS_VALUE_MAP},
         {{.generations = 3}, "generations are only for window", TAMIS_WINDOW},
         {{.flags = TAMIS_AUTO_ROTATE}, "generations are only for window", TAMIS_WINDOW},
         {{.inner_kind = TAMIS_BLOOM}, "only for counting, pair, window", TAMIS_PAIR},
@@ -303,7 +304,8 @@ static void foreign_fields_are_refused(void)
         {{.error = 0.1}, "only for sketches", TAMIS_COUNT_MIN},
         {{.flags = TAMIS_STRICT}, NULL, TAMIS_CUCKOO},
     };
-    static const uint32_t never_full[] = {TAMIS_GROWING, TAMIS_WINDOW, TAMIS_TALLY};
+    static const uint32_t never_full[] = {TAMIS_GROWING, TAMIS_WINDOW, TAMIS_VALUE_MAP,
+                                          TAMIS_TALLY};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         tamis_plan p = asked[i].plan;
         tamis_error why;
@@ -354,6 +356,7 @@ static void bounds_are_those_of_the_class(void)
         {TAMIS_BLOOM, TAMIS_BOUND_STATIC, 0.5, 0},
         {TAMIS_FUSE, TAMIS_BOUND_STATIC, 0.01, 0},
         {TAMIS_RIBBON, TAMIS_BOUND_STATIC, 0.01, 0},
+        {TAMIS_VALUE_MAP, TAMIS_BOUND_STATIC, 1e-3, 0},
         {TAMIS_EXACT, TAMIS_BOUND_STATIC, 1e-3, 1000},
         {TAMIS_EXACT, TAMIS_BOUND_TWO_SET, 0, 10000},
         {TAMIS_GROWING, TAMIS_BOUND_NONE, 0.01, 0},
@@ -371,10 +374,11 @@ static void bounds_are_those_of_the_class(void)
         CHECK_OK(tamis_solve(&p, &r, NULL));
         const double two_sets = /* log2 C(11000, 1000) / 1000, where it is asked for */
             (lgamma(11001) - lgamma(10001) - lgamma(1001)) / log(2) / 1000;
+        const double value = cases[i].kind == TAMIS_VALUE_MAP ? 8 : 0;
         const double bits = bound == TAMIS_BOUND_NONE      ? 0
                             : bound == TAMIS_BOUND_TWO_SET ? two_sets
                             : bound == TAMIS_BOUND_DYNAMIC ? log2(1 / p.fpr) + 1 / log(2)
-                                                           : log2(1 / p.fpr);
+                                                           : log2(1 / p.fpr) + value;
         CHECK_THAT(r.bound, ==, bound);
         CHECK_THAT(fabs(r.bound_bits - bits), <, 1e-6);
         CHECK_THAT(fabs(r.bound_ratio - (bits > 0 ? r.bits_per_item / bits : 0)), <, 1e-5);

@@ -8,6 +8,7 @@
 
 #include <tamis/columns.h>
 #include <tamis/inspect.h>
+#include <tamis/map.h>
 
 enum { KEYS = 200003 };
 static uint64_t values[KEYS];
@@ -176,8 +177,14 @@ static void test_same_answers(void)
         tamis *one, *many;
         CHECK_OK(tamis_create(&p, NULL, &one, NULL));
         CHECK_OK(tamis_create(&p, &o, &many, NULL));
-        CHECK_OK(tamis_add_many(one, described, 900, NULL, NULL));
-        CHECK_OK(tamis_add_many(many, described, 900, NULL, NULL));
+        if (kind == TAMIS_VALUE_MAP) {
+            static const uint32_t nothing[900];
+            CHECK_OK(tamis_add_value_many(one, described, nothing, 900, NULL, NULL));
+            CHECK_OK(tamis_add_value_many(many, described, nothing, 900, NULL, NULL));
+        } else {
+            CHECK_OK(tamis_add_many(one, described, 900, NULL, NULL));
+            CHECK_OK(tamis_add_many(many, described, 900, NULL, NULL));
+        }
         if (sealed) {
             CHECK_OK(tamis_seal(one, NULL));
             CHECK_OK(tamis_seal(many, NULL));

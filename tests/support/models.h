@@ -7,18 +7,29 @@
 #include "check.h"
 #include "resum.h"
 
+#include <tamis/inspect.h>
+#include <tamis/map.h>
 #include <tamis/tamis.h>
 
 enum { FIRST = 200, MORE = 900 }; /* keys in a model, and of all */
 
-static uint32_t numbers[MORE];
+static uint32_t numbers[MORE], values[MORE]; /* the keys, and their values in a map */
 static tamis_bytes keys[MORE];
 static int64_t weights[MORE];
+
+/* What a map has for a key. */
+static inline uint32_t model_value(tamis_bytes key)
+{
+    uint32_t sum = 7;
+    for (size_t i = 0; i < key.len; i++) sum = sum * 31 + ((const uint8_t *)key.p)[i];
+    return sum & 0xff;
+}
 
 static inline void make_keys(void)
 {
     for (uint32_t i = 0; i < MORE; i++) {
         numbers[i] = i;
+        values[i] = model_value((tamis_bytes){&numbers[i], sizeof numbers[i]});
         keys[i] = (tamis_bytes){&numbers[i], sizeof numbers[i]};
         weights[i] = 1 + i % 7;
     }
@@ -49,7 +60,19 @@ static inline tamis_options model_options(const struct model *m, const tamis_mem
 
 static inline bool is_static(uint32_t kind)
 {
-    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_EXACT;
+    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_EXACT ||
+           kind == TAMIS_VALUE_MAP;
+}
+
+/* Adds keys to a structure of any kind, to a map with their values. */
+static inline tamis_status put_keys(tamis *t, const tamis_bytes *from, size_t n)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_status s = tamis_stat(t, &f);
+    if (s != TAMIS_OK || f.kind != TAMIS_VALUE_MAP) return tamis_add_many(t, from, n, NULL, NULL);
+    for (size_t i = 0; i < n && s == TAMIS_OK; i++)
+        s = tamis_add_value(t, from[i].p, from[i].len, model_value(from[i]), NULL);
+    return s;
 }
 
 static inline tamis *fill_model(const struct model *m, uint32_t from)
@@ -64,7 +87,7 @@ static inline tamis *fill_model(const struct model *m, uint32_t from)
     const tamis_options o = model_options(m, NULL);
     tamis *t, *private;
     if (tamis_create(&p, &o, &t, NULL) != TAMIS_OK) return NULL;
-    CHECK_OK(tamis_add_many(t, keys + from, FIRST, NULL, NULL));
+    CHECK_OK(put_keys(t, keys + from, FIRST));
     if (m->kind == TAMIS_WINDOW) {
         CHECK_OK(tamis_rotate(t, NULL));
         CHECK_OK(tamis_add_many(t, keys, 50, NULL, NULL));
@@ -110,9 +133,9 @@ static inline void make_models(void)
     add_model((struct model){.kind = TAMIS_TOP, .keyed = true});
     add_model((struct model){.kind = TAMIS_RIBBON, .keyed = true, .sealed = true});
     add_model((struct model){.kind = TAMIS_DISTINCT, .registers = true});
-    /* 18 kinds, 3 of them sealed as well, windows of bits and of counts, the bitmap, the keyed, the
+    /* 19 kinds, 4 of them sealed as well, windows of bits and of counts, the bitmap, the keyed, the
      * registers. */
-    CHECK_THAT(n_models, ==, 18 + 3 + 9 + 1 + 3 + 1);
+    CHECK_THAT(n_models, ==, 19 + 4 + 9 + 1 + 3 + 1);
 }
 
 static inline void free_models(void)

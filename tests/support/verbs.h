@@ -14,6 +14,7 @@
 #include <tamis/embed.h>
 #include <tamis/foreign.h>
 #include <tamis/inspect.h>
+#include <tamis/map.h>
 #include <tamis/parts.h>
 
 struct scene {
@@ -300,6 +301,47 @@ static tamis_status v_add_counted_hash64(struct scene *s)
                                                      counted, &done, &s->why);
     answer(s, counted, done * sizeof *counted);
     s->done += done;
+    return st;
+}
+
+static tamis_status v_add_value(struct scene *s)
+{
+    return tamis_add_value(s->t, "one more", 8, 200, &s->why);
+}
+
+static tamis_status v_add_value_many(struct scene *s)
+{
+    size_t done = 0;
+    const tamis_status st = tamis_add_value_many(s->t, keys + s->done, values + s->done,
+                                                 MORE - s->done, &done, &s->why);
+    s->done += done;
+    return st;
+}
+
+static tamis_status v_add_value_hashes(struct scene *s)
+{
+    size_t done = 0;
+    CHECK_OK(tamis_hash_many(s->t, keys, MORE, hashed));
+    const tamis_status st = tamis_add_value_hashes(s->t, hashed + s->done, values + s->done,
+                                                   MORE - s->done, &done, &s->why);
+    s->done += done;
+    return st;
+}
+
+static tamis_status v_value(struct scene *s)
+{
+    uint32_t *one = selected, *same = selected + MORE / 2;
+    const size_t n = MORE / 2;
+    CHECK_OK(tamis_hash_many(s->t, keys, n, hashed));
+    tamis_status st = tamis_value_many(s->t, keys, n, one, bits_of_keys, &s->why);
+    if (st == TAMIS_OK) st = tamis_value_hashes(s->t, hashed, n, same, bits_of_hashes, &s->why);
+    CHECK(st == TAMIS_OK || tamis_value(s->t, keys[0].p, keys[0].len, one) == st);
+    if (st != TAMIS_OK) return st;
+    CHECK(memcmp(one, same, n * sizeof *one) == 0);
+    CHECK(memcmp(bits_of_keys, bits_of_hashes, (n + 7) / 8) == 0);
+    CHECK_OK(tamis_value(s->t, keys[150].p, keys[150].len, same));
+    CHECK(same[0] == one[150] && same[0] == values[150]);
+    answer(s, one, n * sizeof *one);
     return st;
 }
 
@@ -601,6 +643,10 @@ static const struct verb {
     {"add counted hashes", v_add_counted_hashes, PART},
     {"add counted column", v_add_counted_column, PART},
     {"add counted hash64", v_add_counted_hash64, PART},
+    {"add value", v_add_value, FAILS},
+    {"add value many", v_add_value_many, FAILS | PART},
+    {"add value hashes", v_add_value_hashes, FAILS | PART},
+    {"value", v_value, 0},
     {"exclude", v_exclude, FAILS},
     {"exclude many", v_exclude_many, FAILS | REPEATS},
     {"exclude hashes", v_exclude_hashes, FAILS | REPEATS},
