@@ -21,8 +21,8 @@
  *
  * plan.cell_bits is the number of bits of a value, by default 8. All calls of tamis.h work on maps,
  * with these exceptions: a plan cannot be strict, options.temp_dir is not supported, and calls that
- * add keys without values fail with TAMIS_EUNSUPPORTED. Maps cannot be changed once they are sealed.
- * A map that is not sealed yet answers "maybe" to every key, and has no values. */
+ * add keys without values fail with TAMIS_EUNSUPPORTED. A map cannot be changed once it is sealed.
+ * Before that it answers "maybe" to every key, and has no values. */
 /* clang-format off */
 #ifndef TAMIS_MAP_H
 #define TAMIS_MAP_H
@@ -33,10 +33,10 @@
 extern "C" {
 #endif
 
-/* Adds a key with its value. A key may be added again with the same value; that it has two values is
- * noticed by tamis_seal, which then fails with TAMIS_EINVAL: tamis_error.offset is the number of the
- * add, from 0, that has the second value. Fails with TAMIS_EINVAL if the value has more bits than
- * the plan, with TAMIS_EUNSUPPORTED if t is not a map, and otherwise like tamis_add. */
+/* Adds a key with its value. A key may be added again with the same value. If it was added with two
+ * values, tamis_seal fails with TAMIS_EINVAL: tamis_error.offset is the number of the add, from 0,
+ * that has the second value. Fails with TAMIS_EINVAL if the value has more bits than the plan, with
+ * TAMIS_EUNSUPPORTED if t is not a map, and otherwise like tamis_add. */
 TAMIS_API tamis_status tamis_add_value(tamis *t, const void *key, size_t len, uint32_t value,
                                        tamis_error *why);
 /* Adds n keys with their values. After a failure exactly the first *done keys were added; done may

@@ -17,6 +17,7 @@
  *     <tamis/inspect.h>  what a filter reports: items, rates, sizes; included by this header
  *     <tamis/hashes.h>   keys that are hashed once, or by the caller; included by this header
  *     <tamis/columns.h>  keys in columns, as databases keep them
+ *     <tamis/map.h>      maps: a value with each key
  *     <tamis/count.h>    sketches: how often each key occurred, and the most frequent keys
  *     <tamis/map.h>      maps: a value with each key
  *     <tamis/parts.h>    a handle for each thread, and joining them
@@ -70,7 +71,7 @@ typedef enum tamis_status {  /* numbers are never reused                        
     TAMIS_EINVAL = -2,       /* a plan or an argument is invalid                                  */
     TAMIS_EUNSUPPORTED = -3, /* the kind lacks the operation, or this build lacks the kind        */
     TAMIS_EFULL = -4,        /* a strict filter holds all its planned items, or there is no room  */
-    TAMIS_EABSENT = -5,      /* the key to be removed is not a member                             */
+    TAMIS_EABSENT = -5,      /* the key to be removed or looked up is not a member                */
     TAMIS_EMISMATCH = -6,    /* two filters differ in kind, shape, hash, seed or encoding         */
     TAMIS_ECORRUPT = -7,     /* the bytes are not a complete, undamaged image                     */
     TAMIS_EVERSION = -8,     /* the format is newer than this library can read, or may write      */
@@ -153,7 +154,7 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  *   items        expected distinct items, at most 2^52; growing: in the first table, default 100;
  *                top: items to list, at most 2^30, default 100; not for other sketches
  *   fpr          false-positive rate with these items, 1e-18 <= fpr < 1 (fuse, ribbon: at least
- *                2^-32; exact: 2^-33); growing: with any number of items; not for sketches
+ *                2^-32; exact: 2^-33; map: 2^-32 ... 1); growing: with any items; not for sketches
  *   bytes        size of the whole image; window: with all generations
  *   seed         seed of the hash, XXH3; not with a secret key or TAMIS_HASH_CALLER
  *   m            bloom: bits; partitioned: bits in each row; blocked: bits, a multiple of 512;
@@ -166,7 +167,7 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  *                default 4; count-sketch: rows, odd, default 5. It is fixed for blocked (8), cuckoo
  *                (2), tally and top (4) and signed-tally (5)
  *   cell_bits    bits of a counter. counting: 4 (default), 8 or 16; count-min, count-sketch: 32
- *                (default) or 64; tally, signed-tally, top: 8, which grow as needed
+ *                (default) or 64; tallies, top: 8, which grow; map: of a value, 1 ... 32, default 8
  *   generations  window: 2 ... 256, default 4
  *   inner_kind   pair: blocked (default), bloom or partitioned; window: these, or a sketch;
  *                counting: bloom (default), or blocked for all counters of a key in one cache line
@@ -178,7 +179,7 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  *   key_width    TAMIS_KEYS_FIXED: bytes of each key, 1 ... 65535. INT64: 8; SHA256: 32          */
 enum {                      /* tamis_plan.flags                                                   */
     TAMIS_STRICT = 1,       /* an add beyond the planned items is TAMIS_EFULL. counting, cuckoo and
-                             * sealed kinds count repeats too. Not for growing, window, sketches  */
+                             * sealed kinds count repeats too. Not for growing, map, window, ...  */
     TAMIS_HASH_CALLER = 2,  /* the caller hashes: only calls that take hashes work; not for top   */
     TAMIS_COMPACT = 4,      /* blocked: bits anywhere in the line; saves 2 % at 1 %, 7 % at 1e-4  */
     TAMIS_AUTO_ROTATE = 8,  /* window of filters: an add rotates first if the newest one is full  */
@@ -248,9 +249,9 @@ struct tamis_options {
                                  * an add that would make it bigger is TAMIS_EFULL                */
     uint64_t scratch_bytes;     /* for bulk adds to big tables, 0: 64 MiB. Less is never an error */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
-    uint32_t threads;           /* of tamis_seal (ribbon), of queries and adds with 65,536 keys or
+    uint32_t threads;           /* of tamis_seal (ribbon, map), queries and adds with 65,536 keys or
                                  * more: see docs/GUIDE.md, "Threads in bulk calls". 0: 1         */
-    const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
+    const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED: fuse, exact, map   */
     tamis_key *shared_key;      /* instead of key, for many handles: see hashes.h                 */
 };
 /* Opens an image in memory, at any alignment, and copies it; otherwise like tamis_open.          */
@@ -303,11 +304,10 @@ TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
 /* --- Sealing -------------------------------------------------------------------------------------
- * Makes t read-only, in saved images too. A sealed kind (fuse, ribbon, exact) only collects hashes
- * before, up to max_bytes, and this call builds it from all of them. Fails with TAMIS_EINVAL
- *   - if excluded key i (from 0) of an exact filter was also added: tamis_error.offset is i;
- *   - if the caller or an attacker made hashes that are not uniform or cannot be told apart:
- *     tamis_error.offset is UINT64_MAX.
+ * Makes t read-only, in saved images too. A sealed kind (fuse, ribbon, exact, map) only collects
+ * hashes before, up to max_bytes, and this call builds it from all of them. TAMIS_EINVAL means that
+ *   - excluded key i (from 0) was also added (exact), or key i has two values (map): offset is i;
+ *   - hashes that the caller or an attacker made are not uniform or look alike: it is UINT64_MAX.
  * A failure loses nothing, but may change the order of the collection and set hash_suspect.
  *   With options.temp_dir, a ribbon keeps hashes beyond scratch_bytes in an unnamed file there: 16
  * bytes each, and twice that during the seal. Adding and sealing then need memory for at most the
@@ -331,8 +331,7 @@ enum {                    /* tamis_save_options.flags                           
     TAMIS_SAVE_PACKED = 2 /* save a packed copy (publish.h). t still belongs to the file that it was
                            * opened from or first saved to; the path of that file is TAMIS_EINVAL */
 };
-/* mode: permissions of a new file, less the umask, at most 0777; 0 means 0666. A file that is
- * replaced keeps its owner and permissions.                                                      */
+/* mode: of a new file, less the umask, at most 0777; 0 means 0666. Replaced ones keep theirs.    */
 struct tamis_save_options { size_t struct_size; uint32_t flags, mode; };
 /* tamis_save: whatever happens, the path holds the old file or the whole new one, which is on disk
  * when the call returns TAMIS_OK. Fails with TAMIS_EBUSY if t was opened from this path and another

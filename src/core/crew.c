@@ -359,8 +359,7 @@ bool tamis__crew_pays(const tamis *t, const struct keys *in)
 
 bool tamis__crew_add(tamis *t, const struct keys *in, uint8_t *seen)
 {
-    if (!tamis__crew_pays(t, in) || in->weights != NULL || in->values != NULL ||
-        in->counts != NULL)
+    if (!tamis__crew_pays(t, in) || in->weights != NULL || in->values != NULL || in->counts != NULL)
         return false;
     return add_by_lines(t, in, seen) || add_by_ranges(t, in, seen) ||
            add_to_collection(t, in, seen);

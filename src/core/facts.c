@@ -120,8 +120,8 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
         (t->kind->traits & TAMIS__MULTISET) != 0 && items > e.high ? e.value : items;
     out->bits_per_item = 8 * (double)out->bytes / (empty ? (double)t->planned_items : distinct);
     const double rate = empty || g.rate <= 0 ? t->planned_fpr : g.rate;
-    out->bound = tamis__bound(t->kind, rate, items, (double)g.excluded,
-                              t->body.sections->cell_bits, &out->bound_bits);
+    out->bound = tamis__bound(t->kind, rate, items, (double)g.excluded, t->body.sections->cell_bits,
+                              &out->bound_bits);
     if (out->bound != TAMIS_BOUND_NONE) out->bound_ratio = out->bits_per_item / out->bound_bits;
     if (tamis__counts_distinct(&t->body)) {
         out->items = e.value < TAMIS__MOST_DISTINCT ? (uint64_t)(e.value + 0.5) : UINT64_MAX;

@@ -172,7 +172,6 @@ AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const ta
         ask_eights(&own, h, aim, ahead, n, (most + 7) / 8, false, bits);
 }
 
-/* Solves eight columns side by side, one slot after the other. */
 AVX512_BITS uint64_t tamis__ribbon_sums_avx512(const struct ribbon_layer *l, uint64_t row,
                                                uint64_t start)
 {
@@ -191,6 +190,7 @@ AVX512_BITS uint64_t tamis__ribbon_sums_avx512(const struct ribbon_layer *l, uin
     return sums;
 }
 
+/* Solves eight columns side by side, one slot after the other. */
 AVX512_BITS void tamis__ribbon_solve_avx512(const uint64_t *rows, const uint32_t *sides,
                                             uint32_t columns, uint64_t *words)
 {

@@ -1,4 +1,4 @@
-/* map: a sealed kind that holds a value of 1 to 32 bits for each key (a "maplet": M. A. Bender et
+/* map: a sealed kind that holds a value of 1 to 32 bits for each key ("maplets": M. A. Bender et
  * al., "Time to replace your filter: how maplets simplify system design", 2025).
  *
  * It is a ribbon (ribbon/query.c) with more columns. A slot holds r bits of values and c bits of
@@ -193,6 +193,8 @@ static const char *map_wrong_cells(const struct body *b)
 {
     const struct section *s = b->sections;
     if (tamis__collecting(b)) {
+        for (uint64_t i = 0; i < s->length && s->m == 0; i++)
+            if (s->cells[i] != 0) return "an empty collection is not zero";
         for (uint64_t i = 0; i < s->m && s->cell_bits < 32; i++)
             if ((masked(tamis__collected(s, i)).lo & UINT32_MAX) >> s->cell_bits != 0)
                 return "a value has too many bits";

@@ -304,17 +304,13 @@ static tamis_status v_add_counted_hash64(struct scene *s)
     return st;
 }
 
-static tamis_status v_add_value(struct scene *s)
-{
-    return tamis_add_value(s->t, "one more", 8, 200, &s->why);
-}
-
 static tamis_status v_add_value_many(struct scene *s)
 {
     size_t done = 0;
-    const tamis_status st = tamis_add_value_many(s->t, keys + s->done, values + s->done,
-                                                 MORE - s->done, &done, &s->why);
+    tamis_status st = tamis_add_value_many(s->t, keys + s->done, values + s->done, MORE - s->done,
+                                           &done, &s->why);
     s->done += done;
+    if (st == TAMIS_OK) st = tamis_add_value(s->t, keys[0].p, keys[0].len, values[0], &s->why);
     return st;
 }
 
@@ -643,7 +639,6 @@ static const struct verb {
     {"add counted hashes", v_add_counted_hashes, PART},
     {"add counted column", v_add_counted_column, PART},
     {"add counted hash64", v_add_counted_hash64, PART},
-    {"add value", v_add_value, FAILS},
     {"add value many", v_add_value_many, FAILS | PART},
     {"add value hashes", v_add_value_hashes, FAILS | PART},
     {"value", v_value, 0},

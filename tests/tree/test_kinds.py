@@ -21,7 +21,7 @@ KINDS = re.findall(r'KIND\((\w+), (TAMIS_\w+), "([a-z-]+)"\)',
                    (SOURCE / "src/core/kind.c").read_text())
 NAMES = [name for _, _, name in KINDS]
 SELECTIONS = [["blocked"], ["fuse"], ["bloom", "window"], ["counting", "pair", "blocked"],
-              ["exact"], ["tally", "top", "window"], ["private"]]
+              ["exact"], ["map"], ["tally", "top", "window"], ["private"]]
 MISSING = r"the kind ([a-z-]+) is not in this build of the library"
 failures = []
 

@@ -19,9 +19,12 @@ test('what can be made here is made byte for byte', async () => {
   assert.ok(await made(Tamis, recipes(), golden) >= 17);
 });
 
-test('sketches and private filters are refused, with a reason', async () => {
+test('sketches, maps and private filters are refused, with a reason', async () => {
   await assert.rejects(Tamis.load(golden('private.tamis')),
     { name: 'TamisError', message: /the kind private is not in this build/ });
+  for (const name of ['map.tamis', 'map-collecting.tamis', 'map-empty.tamis'])
+    await assert.rejects(Tamis.load(golden(name)),
+      { name: 'TamisError', message: /the kind map is not in this build/ });
   await assert.rejects(Tamis.load(golden('count-min.tamis')),
     { name: 'TamisError', message: /the kind count-min is not in this build/ });
 });

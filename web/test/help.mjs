@@ -95,10 +95,11 @@ function allRecipes() {
   });
 }
 
-// Those of filters, except private ones.
+// Those of filters, except private ones and maps.
 const SKETCHES = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally', 'distinct'];
+const ABSENT = [...SKETCHES, 'value_map'];
 export const recipes = () => allRecipes().filter(({ plan, also }) =>
-  !SKETCHES.includes(plan.kind) && !SKETCHES.includes(plan.innerKind) &&
+  !ABSENT.includes(plan.kind) && !ABSENT.includes(plan.innerKind) &&
   !also.includes('RELEASED'));
 
 // Those of distinct sketches and windows of them.

@@ -149,7 +149,8 @@ static inline uint64_t tamis__ribbon_map_row(tamis_hash h)
     return tamis__remix(h.hi) | 1;
 }
 
-/* The right-hand side of the columns behind those of the value, which are at most 32. */
+/* The fingerprint of a key: the right-hand side of the columns behind those of the value, of which
+ * there are at most 32. */
 static inline uint32_t tamis__ribbon_print(tamis_hash h, uint32_t columns)
 {
     return (uint32_t)((h.lo >> 32) & ((UINT64_C(1) << columns) - 1));
