@@ -5,6 +5,7 @@
 #include "core/cpu.h"
 #include "core/hash.h"
 #include "sealed/fuse.h"
+#include "sealed/ribbon/ribbon.h"
 
 #include <tamis/tamis.h>
 
@@ -367,6 +368,54 @@ static void wide_fuses_agree(void)
     }
 }
 
+/* By the law alone, bit by bit. */
+static uint64_t sums_by_the_law(const struct ribbon_layer *l, uint64_t row, uint64_t start)
+{
+    uint64_t sums = 0;
+    const uint64_t wide = start / 64 >= l->boundary;
+    for (uint32_t c = 0; c < l->columns + wide; c++)
+        for (uint64_t i = 0; i < 64; i++) {
+            const uint64_t slot = start + i, segment = slot / 64;
+            if ((row >> i & 1) == 0) continue;
+            const uint64_t extra = segment > l->boundary ? segment - l->boundary : 0;
+            const uint64_t word = segment * l->columns + extra + c;
+            sums ^= (uint64_t)tamis__bit(l->solution, 64 * word + slot % 64) << c;
+        }
+    return sums;
+}
+
+/* A layer of random bits, of which there is not one more than it needs. */
+static void compare_sums(uint32_t columns, uint64_t segments, uint64_t boundary, uint64_t seed)
+{
+    struct ribbon_layer l = {.columns = columns, .segments = segments, .boundary = boundary};
+    const size_t words = (size_t)(segments * columns + segments - boundary);
+    uint8_t *solution = malloc(8 * words);
+    CHECK(solution != NULL);
+    for (size_t i = 0; i < words; i++) tamis__put64(solution + 8 * i, splitmix(&seed));
+    l.solution = solution;
+    for (uint64_t i = 0; i < 30; i++) {
+        const uint64_t starts = segments * 64 - 63;
+        const uint64_t start = i == 0 ? 0 : i == 1 ? starts - 1 : splitmix(&seed) % starts;
+        const uint64_t row = i % 7 == 2 ? UINT64_MAX : splitmix(&seed) | 1;
+        const uint64_t want = sums_by_the_law(&l, row, start);
+        for (size_t t = 0; t < n_tables; t++) CHECK(tables[t]->ribbon_sums(&l, row, start) == want);
+        CHECK(tamis__shared.ribbon_sums(&l, row, start) == want);
+        CHECK(tamis__ribbon_sums(&l, row, start) == want);
+    }
+    free(solution);
+}
+
+/* What maps read: 1 to 64 columns, and one more in some segments. */
+static void sums_agree(void)
+{
+    for (uint32_t columns = 1; columns <= 64; columns++)
+        for (uint64_t segments = 1; segments <= 9; segments += 2) {
+            compare_sums(columns, segments, segments, columns);
+            if (columns < 64 && segments > 1) compare_sums(columns, segments, 1, columns + 100);
+            if (columns < 64 && segments > 3) compare_sums(columns, segments, 3, columns + 200);
+        }
+}
+
 static void siphash_agrees(void)
 {
     static const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
@@ -467,6 +516,7 @@ static const struct test tests[] = {
     {"locked_lines_agree", locked_lines_agree},
     {"fuses_agree", fuses_agree},
     {"wide_fuses_agree", wide_fuses_agree},
+    {"sums_agree", sums_agree},
     {"siphash_agrees", siphash_agrees},
     {"words_agree", words_agree},
     {"words_nearly_in_a_row_agree", words_nearly_in_a_row_agree},

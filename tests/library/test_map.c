@@ -4,6 +4,7 @@
 #include "../support/maps.h"
 #include "../support/saving.h"
 #include "../support/tracking.h"
+#include "core/cpu.h"
 #include "core/handle.h"
 
 #include <unistd.h>
@@ -99,6 +100,27 @@ static void threads_make_the_same_bytes(void)
         check_values(b, cases[i].n / 2, 3000, cases[i].bits, cases[i].n > 10000);
         tamis_close(a);
         tamis_close(b);
+    }
+}
+
+/* Every table of kernels builds the same map, and gives the same answers. */
+static void kernels_make_the_same_bytes(void)
+{
+    const struct kernels *tables[4];
+    const size_t n = tamis__runnable_kernels(tables);
+    for (size_t b = 0; b < LENGTH(all_bits); b++) {
+        tamis *right = make_map(3000, all_bits[b], 0.003, NULL);
+        const uint64_t yes = check_values(right, STRANGER, 3000, all_bits[b], false);
+        for (size_t i = 0; i < n; i++) {
+            tamis__use_kernels(tables[i]);
+            tamis *t = make_map(3000, all_bits[b], 0.003, NULL);
+            CHECK(same_image(t, right));
+            check_values(t, 0, 3000, all_bits[b], true);
+            CHECK_THAT(check_values(t, STRANGER, 3000, all_bits[b], false), ==, yes);
+            tamis_close(t);
+        }
+        tamis__use_kernels(tables[0]);
+        tamis_close(right);
     }
 }
 
@@ -363,6 +385,7 @@ static const struct test tests[] = {
     {"adds_agree", adds_agree},
     {"order_and_repeats_do_not_matter", order_and_repeats_do_not_matter},
     {"threads_make_the_same_bytes", threads_make_the_same_bytes},
+    {"kernels_make_the_same_bytes", kernels_make_the_same_bytes},
     {"equal_values", equal_values},
     {"saved_and_opened", saved_and_opened},
     {"collections_are_saved", collections_are_saved},
