@@ -19,7 +19,6 @@
  *     <tamis/columns.h>  keys in columns, as databases keep them
  *     <tamis/map.h>      maps: a value with each key
  *     <tamis/count.h>    sketches: how often each key occurred, and the most frequent keys
- *     <tamis/map.h>      maps: a value with each key
  *     <tamis/parts.h>    a handle for each thread, and joining them
  *     <tamis/embed.h>    views without allocating; filters without a header in other files
  *     <tamis/publish.h>  packed files, and releases that protect the privacy of their keys

@@ -1,5 +1,5 @@
-/* What the calls for maps refuse and report: other kinds, values that are too big, maps that are not
- * sealed or lack their key, plans, and calls that a map lacks. */
+/* What the calls for maps refuse and report: other kinds, values that are too big, maps that are
+ * not sealed or lack their key, plans, and calls that a map lacks. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/maps.h"
 
