@@ -76,6 +76,8 @@ def prepare(ask, directory):
     for name in ("bad-urls.txt", "more-urls.txt", "access-urls.txt"):
         with open(os.path.join(directory, name), "w") as f:
             f.write(f"http://a.example/\nhttp://{name}.example/\n")
+    with open(os.path.join(directory, "categories.txt"), "w") as f:
+        f.write("http://a.example/\t1\nhttp://c.example/\t2\n")
     if ask != "tamis build --help":
         transcript.run(f"tamis build -o bad.tamis bad-urls.txt; {WORKSHOP}", directory)
     if ask.startswith("tamis guard"):

@@ -234,7 +234,8 @@ def kinds_are_those_that_the_command_takes():
         text = option_text([command], "kind")[1]
         for kind in all_kinds - {"private"}:
             named = re.search(rf"(?<![a-z-]){kind}(?![a-z-])", text) is not None
-            extra = ["--never-items", "100"] if (command, kind) == ("plan", "exact") else []
+            extra = {("plan", "exact"): ["--never-items", "100"],
+                     ("build", "map"): ["--value-field", "2"]}.get((command, kind), [])
             rest = sized[command] if kind == "distinct" and command in sized else more
             done = subprocess.run([TAMIS, command, "--kind", kind, *extra, *rest],
                                   capture_output=True, env=HERE)
