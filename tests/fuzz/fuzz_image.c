@@ -8,6 +8,7 @@
 
 #include <tamis/count.h>
 #include <tamis/inspect.h>
+#include <tamis/map.h>
 #include <tamis/tamis.h>
 
 #include <stdio.h>
@@ -45,6 +46,26 @@ static void ask(const tamis *t)
     tamis_estimate e;
     if (tamis_count(t, "key", 3, &e, NULL) == TAMIS_OK)
         must(e.upper <= 0 || tamis_may_contain(t, "key", 3), "counted, so there");
+}
+
+static void look_up(const tamis *t)
+{
+    const tamis_hash h[3] = {{0, 0}, {UINT64_MAX, UINT64_MAX}, {1, UINT64_C(1) << 63}};
+    uint32_t values[3], value;
+    uint8_t found = 0xaa, bits;
+    tamis_facts f = {.struct_size = sizeof f};
+    must(tamis_stat(t, &f) == TAMIS_OK, "stat");
+    const tamis_status s = tamis_value_hashes(t, h, 3, values, &found, NULL);
+    must((s == TAMIS_OK) == (f.kind == TAMIS_VALUE_MAP && f.sealed),
+         "only a sealed map has values");
+    if (s != TAMIS_OK) return;
+    must(tamis_may_contain_hashes(t, h, 3, &bits) <= 3 && bits == found, "found is a maybe");
+    for (size_t i = 0; i < 3; i++) {
+        must((uint64_t)values[i] >> f.cell_bits == 0, "no more bits than planned");
+        must((found >> i & 1) != 0 || values[i] == 0, "nothing found, no value");
+    }
+    if (tamis_value(t, "key", 3, &value) == TAMIS_OK)
+        must(tamis_may_contain(t, "key", 3), "a value, so a maybe");
 }
 
 static void read_list(const tamis *t)
@@ -100,6 +121,9 @@ static void change(tamis *t)
         must(!strange && tamis_may_contain(t, "key", 3), "no wrong no");
     if (tamis_add_hashes(t, &h, 1, NULL, NULL) == TAMIS_OK)
         must(tamis_may_contain_hashes(t, &h, 1, &bit) == 1, "no wrong no");
+    for (uint32_t value = 0; value <= stated.items % 2; value++) /* two, or one */
+        if (tamis_add_value(t, "key", 3, value, NULL) == TAMIS_OK)
+            must(stated.kind == TAMIS_VALUE_MAP && !stated.sealed, "only a map takes values");
     weigh(t);
     tamis_status s = tamis_remove(t, "key", 3, NULL);
     tamis_facts f = {.struct_size = sizeof f};
@@ -159,10 +183,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(tamis_view(image.p, image.n, &o, &view, NULL) == s, "load and view agree");
     if (s == TAMIS_OK) {
         ask(view);
+        look_up(view);
         read_list(view);
         round_trip(view, &o);
         change(t);
         ask(t);
+        look_up(t);
         read_list(t);
         round_trip(t, &o);
     }

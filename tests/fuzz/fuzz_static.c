@@ -1,6 +1,6 @@
-/* The builders of fuse, ribbon and exact: hostile plans, keys, hashes and repetitions, in memory
- * and beyond it. Every added key is a member, no excluded key is one, and threads, a temporary file
- * or a reopened image in between give the same bytes.
+/* The builders of fuse, ribbon, exact and map: hostile plans, keys, hashes and repetitions, in
+ * memory and beyond it. Every added key is a member, with its value in a map, no excluded key is
+ * one, and threads, a temporary file or a reopened image in between give the same bytes.
  *
  * ./run fuzz static */
 #include "fuzz.h"
@@ -11,6 +11,7 @@
 #include "plans.h"
 
 #include <tamis/inspect.h>
+#include <tamis/map.h>
 
 #define MOST_STEPS 16u
 #define MOST_KEYS 5000u
@@ -19,8 +20,10 @@
 /* What was asked for, to be done to several handles. */
 struct span {
     uint32_t first, n, stride, repeat;
-    bool excluded;
+    bool excluded; /* in a map: the keys have other values */
 };
+
+static uint32_t value_bits; /* of a map, or 0 */
 
 static struct span spans[MOST_STEPS];
 static size_t n_spans;
@@ -47,21 +50,32 @@ static uint32_t key_at(const struct span *s, uint32_t i)
     return s->first + i / (s->repeat + 1) * s->stride;
 }
 
+static uint32_t value_at(const struct span *s, uint32_t i)
+{
+    uint64_t state = key_at(s, i);
+    return (uint32_t)(splitmix(&state) >> (64 - value_bits)) ^ s->excluded;
+}
+
 /* Adds or excludes all of a span; stops at the first failure. */
 static tamis_status give(tamis *t, const struct span *s)
 {
     tamis_hash h[512];
+    uint32_t values[512];
     tamis_status status = TAMIS_OK;
     for (uint32_t at = 0; at < s->n && status == TAMIS_OK;) {
         size_t n = 0;
-        for (; n < 512 && at < s->n; at++) h[n++] = hash_of(key_at(s, at));
-        status = s->excluded ? tamis_exclude_hashes(t, h, n, NULL)
-                             : tamis_add_hashes(t, h, n, NULL, NULL);
+        for (; n < 512 && at < s->n; at++) {
+            if (value_bits != 0) values[n] = value_at(s, at);
+            h[n++] = hash_of(key_at(s, at));
+        }
+        status = value_bits != 0 ? tamis_add_value_hashes(t, h, values, n, NULL, NULL)
+                 : s->excluded   ? tamis_exclude_hashes(t, h, n, NULL)
+                                 : tamis_add_hashes(t, h, n, NULL, NULL);
     }
     return status;
 }
 
-static void read_spans(struct feed *f, bool exact, uint32_t most)
+static void read_spans(struct feed *f, bool two_sorts, uint32_t most)
 {
     uint32_t total = 0;
     for (n_spans = 0; n_spans < MOST_STEPS && f->left > 0; n_spans++) {
@@ -71,7 +85,7 @@ static void read_spans(struct feed *f, bool exact, uint32_t most)
                            .n = (uint32_t)feed_bytes(f, what & 32 ? 2 : 1),
                            .stride = what & 64 ? feed_byte(f) : 1,
                            .repeat = what & 128 ? feed_byte(f) % 4 : 0,
-                           .excluded = exact && what % 4 == 3};
+                           .excluded = two_sorts && what % 4 == 3};
         if (s->n > most - total) s->n = most - total;
         total += s->n;
     }
@@ -82,6 +96,22 @@ static bool is_same(tamis_hash a, tamis_hash b)
     return a.lo == b.lo && a.hi == b.hi;
 }
 
+/* Whether add number `number` gives a key another value than an earlier one. */
+static bool has_another_value(uint64_t number)
+{
+    uint64_t x = 0;
+    while (x < n_spans && number >= spans[x].n) number -= spans[x++].n;
+    if (x == n_spans) return false;
+    const struct span *of = &spans[x];
+    const tamis_hash h = hash_of(key_at(of, (uint32_t)number));
+    for (size_t a = 0; a <= x; a++)
+        for (uint32_t j = 0; j < spans[a].n && (a < x || j < number); j++)
+            if (is_same(hash_of(key_at(&spans[a], j)), h) &&
+                value_at(&spans[a], j) != value_at(of, (uint32_t)number))
+                return true;
+    return false;
+}
+
 /* Whether a refusal to seal was right: somebody was added and excluded, or the hashes were made for
  * it. */
 static void may_refuse(const tamis_error *why, tamis_status s)
@@ -90,6 +120,10 @@ static void may_refuse(const tamis_error *why, tamis_status s)
     must(s == TAMIS_EINVAL || s == TAMIS_ENOMEM, "sealed, or keys that cannot be");
     must(why->text[0] != '\0', "a reason has words");
     if (s == TAMIS_ENOMEM || style != UNIFORM) return;
+    if (value_bits != 0) {
+        must(has_another_value(why->offset), "only a key with two values is refused");
+        return;
+    }
     for (size_t x = 0; x < n_spans; x++)
         for (uint32_t i = 0; spans[x].excluded && i < spans[x].n; i++, number++) {
             if (number != why->offset) continue;
@@ -112,7 +146,12 @@ static void check(const tamis *t)
         for (uint32_t i = 0; i < spans[k].n; i++, asked++) {
             const tamis_hash h = hash_of(key_at(&spans[k], i));
             const bool yes = tamis_may_contain_hashes(t, &h, 1, &bit) == 1;
-            must(yes != spans[k].excluded, "what was added is in, what was excluded is not");
+            uint32_t value = 0;
+            must(yes != (spans[k].excluded && value_bits == 0),
+                 "what was added is in, what was excluded is not");
+            if (value_bits == 0) continue;
+            must(tamis_value_hashes(t, &h, 1, &value, &bit, NULL) == TAMIS_OK && bit == 1, "found");
+            must(value == value_at(&spans[k], i), "with its value");
         }
     must(x.items + x.excluded <= asked, "no more keys than came");
 }
@@ -159,10 +198,11 @@ static void forget_suspicion(struct bytes image)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint32_t kinds[] = {TAMIS_FUSE, TAMIS_RIBBON, TAMIS_EXACT, TAMIS_RIBBON};
+    static const uint32_t kinds[] = {TAMIS_FUSE, TAMIS_RIBBON, TAMIS_EXACT, TAMIS_VALUE_MAP,
+                                     TAMIS_FUSE, TAMIS_RIBBON, TAMIS_EXACT, TAMIS_RIBBON};
     struct feed f = {data, size};
     const uint8_t first = feed_byte(&f);
-    const tamis_plan asked = feed_plan(&f, kinds[first % 4]);
+    const tamis_plan asked = feed_plan(&f, kinds[first % 8]);
     tamis_plan plan;
     if (!solve_plan(&asked, &plan)) return 0;
     const uint8_t how = feed_byte(&f);
@@ -172,7 +212,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (spill) style = UNIFORM; /* as is asked of such hashes */
     plan.flags |= TAMIS_HASH_CALLER;
     plan.seed = 0;
-    read_spans(&f, plan.kind == TAMIS_EXACT, spill ? SPILL_KEYS : MOST_KEYS);
+    value_bits = plan.kind == TAMIS_VALUE_MAP ? plan.cell_bits : 0;
+    read_spans(&f, plan.kind == TAMIS_EXACT || value_bits != 0, spill ? SPILL_KEYS : MOST_KEYS);
     if (spill && n_spans > 0) spans[0].n = spans[0].n % 1024 + SPILL_KEYS - 1024;
     const tamis_options usual = {.struct_size = sizeof usual},
                         other = {.struct_size = sizeof other,
