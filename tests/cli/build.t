@@ -78,7 +78,7 @@ $ tamis build -o x.tamis --fpr 0 list
 tamis: --fpr: '0' is not a rate between 0 and 1, like 0.01, 1% or 1/100
 [2]
 $ tamis build -o x.tamis --fpr 1 list
-tamis: --fpr: '1' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+tamis: x.tamis: the false-positive rate must be at least 1e-18 and below 1
 [2]
 $ tamis build -o x.tamis --fpr nan list
 tamis: --fpr: 'nan' is not a rate between 0 and 1, like 0.01, 1% or 1/100
@@ -87,7 +87,7 @@ $ tamis build -o x.tamis --items 0 list
 tamis: --items: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis build -o x.tamis --kind cube list
-tamis: --kind: unknown kind 'cube'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
+tamis: --kind: unknown kind 'cube'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, map, distinct, and auto
 [2]
 $ tamis build list
 tamis: build: give the output file with -o FILE; for example: tamis build -o new-list.tamis list

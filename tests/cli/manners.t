@@ -41,7 +41,7 @@ $ tamis plan --kind blokced --items 10 --fpr 1%
 tamis: --kind: unknown kind 'blokced'; did you mean 'blocked'?
 [2]
 $ tamis plan --kind zebra --items 10 --fpr 1%
-tamis: --kind: unknown kind 'zebra'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
+tamis: --kind: unknown kind 'zebra'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, map, distinct, and auto
 [2]
 $ tamis plan --kind tally --bytes 1M
 tamis: --kind: tally is a sketch; make it with 'tamis count'

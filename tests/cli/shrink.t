@@ -33,7 +33,7 @@ $ tamis build --kind counting --counter-bits 7 -o bad.tamis all
 tamis: bad.tamis: a counter has 4, 8 or 16 bits, not 7
 [2]
 $ tamis build --kind bloom --counter-bits 8 -o bad.tamis all
-tamis: bad.tamis: counters are only for counting, count-min, count-sketch, tally, signed-tally, top
+tamis: bad.tamis: bits of a counter or value are only for counting, count-min, count-sketch, tally, signed-tally, top, map
 [2]
 $ tamis build --kind pair --fpr 0.0001 -o p.tamis all && tamis remove p.tamis odd && tamis check -c p.tamis all
 500
@@ -191,7 +191,7 @@ Remove lines from a filter or a sketch.
 $ tamis rotate 2>&1 | head -n 1
 Usage: tamis rotate [OPTION...] FILTER...
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, distinct, and auto
+tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, map, distinct, and auto
 [2]
 
 # A cuckoo filter counts repeated lines: four in its slots, and more in its stash.
