@@ -36,6 +36,16 @@ const char *tamis__wrong_collection(const struct body *b)
     return NULL;
 }
 
+const char *tamis__wrong_collection_cells(const struct body *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct section *s = b->sections + i;
+        for (uint64_t at = 0; at < s->length && s->m == 0; at++)
+            if (s->cells[at] != 0) return "an empty collection is not zero";
+    }
+    return NULL;
+}
+
 static void put_hash(const struct section *s, uint64_t i, tamis_hash h)
 {
     tamis__put_hash(s->cells + i * HASH_BYTES, h);

@@ -14,6 +14,9 @@ struct section tamis__collection(uint32_t kind, uint32_t k, uint32_t cell_bits);
 bool tamis__collecting(const struct body *b);
 /* Returns the reason why the only section is not a collection, or NULL. */
 const char *tamis__wrong_collection(const struct body *b);
+/* The same for the cells of all collections of a body. Hashes may be any; if there are none, the
+ * bytes in their place must be zero. */
+const char *tamis__wrong_collection_cells(const struct body *b);
 
 /* struct kind.add. Fails with TAMIS_ENOMEM, with TAMIS_EFULL at the limit of the body, or with
  * TAMIS_EIO if hashes go to a file. */

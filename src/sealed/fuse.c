@@ -167,7 +167,7 @@ static const char *fuse_wrong_shape(const struct body *b)
 static const char *fuse_wrong_cells(const struct body *b)
 {
     const struct section *s = b->sections;
-    if (tamis__collecting(b)) return NULL;
+    if (tamis__collecting(b)) return tamis__wrong_collection_cells(b);
     for (uint64_t i = s->m * s->cell_bits; i < s->length * 8; i++)
         if (tamis__bit(s->cells, i)) return "a bit beyond the last one is set";
     return NULL;

@@ -193,12 +193,10 @@ static const char *map_wrong_cells(const struct body *b)
 {
     const struct section *s = b->sections;
     if (tamis__collecting(b)) {
-        for (uint64_t i = 0; i < s->length && s->m == 0; i++)
-            if (s->cells[i] != 0) return "an empty collection is not zero";
         for (uint64_t i = 0; i < s->m && s->cell_bits < 32; i++)
             if ((masked(tamis__collected(s, i)).lo & UINT32_MAX) >> s->cell_bits != 0)
                 return "a value has too many bits";
-        return NULL;
+        return tamis__wrong_collection_cells(b);
     }
     /* Any bits of a ribbon are a valid solution. */
     return tamis__ribbon_is_nothing(s) ? tamis__ribbon_wrong_nothing_cells(s) : NULL;

@@ -547,11 +547,30 @@ static void a_ribbon_for_the_guard(void)
     CHECK_THAT(p.fpr, <, 1.0 / 57000);
 }
 
+/* docs/FORMAT.md, "Sealed kinds": zero bytes stand for a collection without hashes. */
+static void an_empty_collection_is_zero(void)
+{
+    const tamis_plan p = plan(10, 0.01);
+    tamis *t = create(&p, NULL), *back;
+    struct bytes image = image_of(t);
+    tamis_close(t);
+    CHECK_OK(tamis_load(image.p, image.n, NULL, &back, NULL));
+    tamis_close(back);
+    for (size_t i = 1; i <= 16; i++) { /* the cells of the last collection */
+        image.p[image.n - i] = 1;
+        image_resum(image.p, image.n);
+        CHECK_THAT(tamis_load(image.p, image.n, NULL, &back, NULL), ==, TAMIS_ECORRUPT);
+        image.p[image.n - i] = 0;
+    }
+    free(image.p);
+}
+
 static const struct test properties[] = {
     {"no_key_is_lost", no_key_is_lost},
     {"many_are_as_one", many_are_as_one},
     {"collecting_says_maybe", collecting_says_maybe},
     {"clearing_a_collection", clearing_a_collection},
+    {"an_empty_collection_is_zero", an_empty_collection_is_zero},
     {"nothing_at_all", nothing_at_all},
     {"duplicates_are_welcome", duplicates_are_welcome},
     {"only_the_set_counts", only_the_set_counts},

@@ -131,7 +131,8 @@ static const char *ribbon_wrong_shape(const struct body *b)
 
 static const char *ribbon_wrong_cells(const struct body *b)
 {
-    const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
+    if (tamis__collecting(b)) return tamis__wrong_collection_cells(b);
+    const bool nothing = tamis__ribbon_is_nothing(b->sections);
     /* Any bits of a ribbon are a valid solution. */
     return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL;
 }
