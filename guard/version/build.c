@@ -405,13 +405,12 @@ static bool fits_signed(const struct build *b)
                           "refuse an unsigned one; give --sign, or use another directory",
                           r->directory);
     if (r->n_sign > 0 && b->fresh.built < b->old.built)
-        return guard_fail(
-            b->why,
-            "%.50s: the clock shows %s, but the published version was built at %s, so "
-            "clients would refuse the next one; set the clock, or, if it was ahead "
-            "then, wait, or use a new directory",
-            r->directory, guard_moment((time_t)b->fresh.built).text,
-            guard_moment((time_t)b->old.built).text);
+        return guard_fail(b->why,
+                          "%.50s: the clock shows %s, but the published version is of %s, and "
+                          "clients refuse an older one; set the clock, wait, or use a new "
+                          "directory",
+                          r->directory, guard_moment((time_t)b->fresh.built).text,
+                          guard_moment((time_t)b->old.built).text);
     return true;
 }
 

@@ -100,7 +100,7 @@ static void refuse_kind(redis_ctx *ctx, const redis_string *word)
     int used = snprintf(text, sizeof text, "unknown kind %s; the kinds are auto", quoted);
     /* Filters have kind numbers below TAMIS_COUNT_MIN, and sketches have as many from there on. */
     for (uint32_t kind = 1; kind < 2 * TAMIS_COUNT_MIN && (size_t)used < sizeof text; kind++)
-        if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
+        if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE && kind != TAMIS_VALUE_MAP)
             used +=
                 snprintf(text + used, sizeof text - (size_t)used, ", %s", tamis_kind_name(kind));
     native_say(ctx, text);
@@ -172,6 +172,10 @@ static bool read_plan(redis_ctx *ctx, redis_string **argv, int argc, tamis_plan 
     *plan = (tamis_plan){.struct_size = sizeof *plan};
     if (!kind_of(argv[2], &plan->kind)) {
         refuse_kind(ctx, argv[2]);
+        return false;
+    }
+    if (plan->kind == TAMIS_VALUE_MAP) { /* no command adds values */
+        native_say(ctx, "a map cannot be made here: load one that 'tamis build --kind map' made");
         return false;
     }
     for (int i = 3; i < argc; i++) {

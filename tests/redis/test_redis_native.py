@@ -345,11 +345,28 @@ def NO_KIND(word):
                  "ribbon, exact, count-min, count-sketch, tally, top, signed-tally, distinct")
 
 
+def test_maps():
+    """A map of the command is a value here, and answers as a filter."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        c = server.client()
+        path = pathlib.Path(room, "map")
+        made = shell("build", "--kind", "map", "--value-field", 2, "-o", path,
+                     text="".join(f"{item}\t{i}\n" for i, item in enumerate(ITEMS)))
+        assert made.returncode == 0, made.stderr
+        check(c, (["TAMIS.LOAD", "m", path.read_bytes()], "OK"))
+        assert c.do("TAMIS.MHAS", "m", *ITEMS) == [1] * 1000
+        assert sum(c.do("TAMIS.MHAS", "m", *[f"other-{i}" for i in range(2000)])) < 100
+        assert c.do("TAMIS.DUMP", "m") == path.read_bytes()
+        assert isinstance(c.call("TAMIS.ADD", "m", "x"), Error)
+
+
 def test_errors():
     with Server() as server:
         c = server.client()
         check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", NO_KIND("none")),
               ("TAMIS.CREATE k KIND blocked", NO_KIND("KIND")),
+              ("TAMIS.CREATE k map ITEMS 9", Error("ERR a map cannot be made here: load one that "
+                                                   "'tamis build --kind map' made")),
               (["TAMIS.CREATE", "k", b"a\r\n\xff" + 24 * b"x"], NO_KIND("a???" + 20 * "x" + "...")),
               (["TAMIS.CREATE", "k", b""], NO_KIND("")),
               ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS requires a value")),
@@ -405,4 +422,4 @@ def test_errors():
 
 if __name__ == "__main__":
     main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_estimates,
-          test_info, test_windows, test_epochs, test_merge, test_errors])
+          test_info, test_windows, test_epochs, test_merge, test_maps, test_errors])
