@@ -28,7 +28,6 @@
 #include "../core/cpu.h"
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../image/image.h"
 #include "collect.h"
 #include "ribbon/sections.h"
 
@@ -36,6 +35,7 @@
 
 #define ONE TAMIS__RIBBON_ONE
 #define DEFAULT_BITS 8u
+#define MOST_ITEMS (TAMIS__MAX_ITEMS / TAMIS__RIBBON_ALL)
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
@@ -46,47 +46,6 @@ static uint32_t print_columns(double rate)
     return tamis__ribbon_columns_for(rate);
 }
 
-/* The size for n keys. The layers after the first contain what the one before bumps, which varies a
- * little. */
-static uint64_t map_image_bytes(uint64_t n, uint32_t fixed)
-{
-    const double columns = (double)fixed / ONE;
-    const uint64_t payload = tamis__ribbon_bytes(n, columns);
-    uint64_t sections = 1;
-    for (uint64_t left = n; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
-    if (payload >= UINT64_C(1) << 49) return UINT64_MAX;
-    const double scatter = 4 * sqrt((double)n) * (columns + 1) / 8;
-    return tamis__image_bytes(payload + (uint64_t)scatter, 1) +
-           tamis__sections_overhead(sections - 1);
-}
-
-struct map_budget {
-    uint64_t items, bytes;
-    uint32_t fixed;
-};
-
-static bool map_items_fit(void *ctx, uint64_t items)
-{
-    const struct map_budget *b = ctx;
-    return map_image_bytes(items, b->fixed) <= b->bytes;
-}
-
-static bool map_columns_fit(void *ctx, uint64_t fixed)
-{
-    const struct map_budget *b = ctx;
-    return map_image_bytes(b->items, (uint32_t)fixed) <= b->bytes;
-}
-
-/* The most columns within the budget, or 0 if not even those of the values are. */
-static uint32_t map_columns_for_bytes(uint64_t items, uint64_t bytes, uint32_t value_bits)
-{
-    struct map_budget b = {.items = items, .bytes = bytes};
-    const uint32_t least = value_bits * ONE;
-    const uint64_t most = least + TAMIS__RIBBON_COLUMNS * ONE;
-    if (!map_columns_fit(&b, least)) return 0;
-    return (uint32_t)tamis__largest(least, most + 1, map_columns_fit, &b);
-}
-
 static tamis_status map_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     if (p->cell_bits == 0) p->cell_bits = DEFAULT_BITS;
@@ -94,19 +53,17 @@ static tamis_status map_solve(tamis_plan *p, tamis_promise *promise, tamis_error
         return tamis__fail(why, TAMIS_EINVAL, "a value has 1 to 32 bits, not %u", p->cell_bits);
     if (p->m != 0 || p->k != 0)
         return tamis__fail(why, TAMIS_EINVAL, "the shape of a map follows its keys");
-    if (p->items > TAMIS__MAX_ITEMS / TAMIS__RIBBON_ALL)
+    if (p->items > MOST_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
-    const uint32_t values = p->cell_bits * ONE;
-    const uint32_t fixed = p->fpr != 0 ? values + print_columns(p->fpr)
-                                       : map_columns_for_bytes(p->items, p->bytes, p->cell_bits);
-    if (fixed > values + TAMIS__RIBBON_COLUMNS * ONE)
+    const uint32_t values = p->cell_bits * ONE, most = values + TAMIS__RIBBON_COLUMNS * ONE;
+    const uint32_t fixed = p->fpr != 0
+                               ? values + print_columns(p->fpr)
+                               : tamis__ribbon_columns_within(p->items, p->bytes, values, most);
+    if (fixed > most)
         return tamis__fail(why, TAMIS_EINVAL, "a map reaches 2^-32, not %.3g", p->fpr);
-    if (p->items == 0) {
-        struct map_budget b = {.bytes = p->bytes, .fixed = fixed};
-        p->items = tamis__largest(0, TAMIS__MAX_ITEMS / TAMIS__RIBBON_ALL, map_items_fit, &b);
-    }
+    if (p->items == 0) p->items = tamis__ribbon_items_within(p->bytes, fixed, MOST_ITEMS);
     const uint64_t bytes =
-        fixed != 0 && p->items != 0 ? map_image_bytes(p->items, fixed) : UINT64_MAX;
+        fixed != 0 && p->items != 0 ? tamis__ribbon_image_bytes(p->items, fixed) : UINT64_MAX;
     if (p->bytes != 0 && bytes > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few",
                            (unsigned long long)p->bytes);

@@ -10,7 +10,6 @@
 #include "../../core/bitrows.h"
 #include "../../core/error.h"
 #include "../../core/memory.h"
-#include "../../image/image.h"
 #include "../collect.h"
 #include "sections.h"
 
@@ -18,68 +17,25 @@
 
 #define ONE TAMIS__RIBBON_ONE
 #define MAX_FIXED (TAMIS__RIBBON_COLUMNS * ONE)
+#define MOST_ITEMS (TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS)
 
 /* --- Planning --------------------------------------------------------------------------------- */
-
-/* The size for n uniform hashes. The layers after the first contain what the one before bumps,
- * which varies a little. */
-static uint64_t ribbon_image_bytes(uint64_t n, uint32_t fixed)
-{
-    const double columns = (double)fixed / ONE;
-    const uint64_t payload = tamis__ribbon_bytes(n, columns);
-    uint64_t sections = 1;
-    for (uint64_t left = n; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
-    if (payload >= UINT64_C(1) << 49) return UINT64_MAX;
-    const double scatter = 4 * sqrt((double)n) * (columns + 1) / 8;
-    return tamis__image_bytes(payload + (uint64_t)scatter, 1) +
-           tamis__sections_overhead(sections - 1);
-}
-
-struct ribbon_budget {
-    uint64_t items, bytes;
-    uint32_t fixed;
-};
-
-static bool items_keep_budget(void *ctx, uint64_t items)
-{
-    const struct ribbon_budget *b = ctx;
-    return ribbon_image_bytes(items, b->fixed) <= b->bytes;
-}
-
-static bool columns_keep_budget(void *ctx, uint64_t fixed)
-{
-    const struct ribbon_budget *b = ctx;
-    return ribbon_image_bytes(b->items, (uint32_t)fixed) <= b->bytes;
-}
-
-static uint64_t ribbon_items_for_bytes(uint64_t bytes, uint32_t fixed)
-{
-    struct ribbon_budget b = {.bytes = bytes, .fixed = fixed};
-    return tamis__largest(0, TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS, items_keep_budget, &b);
-}
-
-/* The most columns within the budget, or 0 if not even one is. */
-static uint32_t ribbon_columns_for_bytes(uint64_t items, uint64_t bytes)
-{
-    struct ribbon_budget b = {.items = items, .bytes = bytes};
-    const uint64_t most = tamis__largest(ONE - 1, MAX_FIXED + 1, columns_keep_budget, &b);
-    return most >= ONE ? (uint32_t)most : 0;
-}
 
 static tamis_status ribbon_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     if (p->m != 0 || p->k != 0)
         return tamis__fail(why, TAMIS_EINVAL, "the shape of a ribbon filter follows its keys");
-    if (p->items > TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS)
+    if (p->items > MOST_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
-    const uint32_t fixed = p->fpr != 0 ? tamis__ribbon_columns_for(p->fpr)
-                                       : ribbon_columns_for_bytes(p->items, p->bytes);
+    const uint32_t fixed = p->fpr != 0
+                               ? tamis__ribbon_columns_for(p->fpr)
+                               : tamis__ribbon_columns_within(p->items, p->bytes, ONE, MAX_FIXED);
     if (fixed > MAX_FIXED)
         return tamis__fail(why, TAMIS_EINVAL, "a ribbon has at most 32 columns: 2^-32, not %.3g",
                            p->fpr);
-    if (p->items == 0) p->items = ribbon_items_for_bytes(p->bytes, fixed);
+    if (p->items == 0) p->items = tamis__ribbon_items_within(p->bytes, fixed, MOST_ITEMS);
     const uint64_t bytes =
-        fixed != 0 && p->items != 0 ? ribbon_image_bytes(p->items, fixed) : UINT64_MAX;
+        fixed != 0 && p->items != 0 ? tamis__ribbon_image_bytes(p->items, fixed) : UINT64_MAX;
     if (p->bytes != 0 && bytes > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few",
                            (unsigned long long)p->bytes);

@@ -1,5 +1,7 @@
 #include "sections.h"
 
+#include "../../image/image.h"
+
 #include <math.h>
 
 enum {
@@ -18,6 +20,52 @@ uint32_t tamis__ribbon_columns_for(double rate)
     if (wanted < TAMIS__RIBBON_ONE) return TAMIS__RIBBON_ONE;
     return wanted > MOST_COLUMNS ? MOST_COLUMNS + 1 : (uint32_t)wanted;
 }
+
+/* --- Sizes ------------------------------------------------------------------------------------ */
+
+uint64_t tamis__ribbon_image_bytes(uint64_t n, uint32_t fixed)
+{
+    const double columns = (double)fixed / TAMIS__RIBBON_ONE;
+    const uint64_t payload = tamis__ribbon_bytes(n, columns);
+    uint64_t sections = 1;
+    for (uint64_t left = n; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
+    if (payload >= UINT64_C(1) << 49) return UINT64_MAX;
+    const double scatter = 4 * sqrt((double)n) * (columns + 1) / 8;
+    return tamis__image_bytes(payload + (uint64_t)scatter, 1) +
+           tamis__sections_overhead(sections - 1);
+}
+
+struct ribbon_budget {
+    uint64_t items, bytes;
+    uint32_t fixed;
+};
+
+static bool items_keep_budget(void *ctx, uint64_t items)
+{
+    const struct ribbon_budget *b = ctx;
+    return tamis__ribbon_image_bytes(items, b->fixed) <= b->bytes;
+}
+
+static bool columns_keep_budget(void *ctx, uint64_t fixed)
+{
+    const struct ribbon_budget *b = ctx;
+    return tamis__ribbon_image_bytes(b->items, (uint32_t)fixed) <= b->bytes;
+}
+
+uint64_t tamis__ribbon_items_within(uint64_t bytes, uint32_t fixed, uint64_t most)
+{
+    struct ribbon_budget b = {.bytes = bytes, .fixed = fixed};
+    return tamis__largest(0, most, items_keep_budget, &b);
+}
+
+uint32_t tamis__ribbon_columns_within(uint64_t items, uint64_t bytes, uint32_t least, uint32_t most)
+{
+    struct ribbon_budget b = {.items = items, .bytes = bytes};
+    const uint64_t best = tamis__largest(least - 1, (uint64_t)most + 1, columns_keep_budget, &b);
+    return best >= least ? (uint32_t)best : 0;
+}
+
+/* --- Sections --------------------------------------------------------------------------------- */
 
 static struct section section_of(uint16_t role, uint32_t kind, const struct ribbon_layer *l)
 {

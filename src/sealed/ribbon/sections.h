@@ -1,4 +1,5 @@
-/* Converts a ribbon to sections of an image and back, for the kinds that are made of ribbons.
+/* Plans a ribbon, and converts it to sections of an image and back, for the kinds that are made of
+ * ribbons.
  *
  * Each layer is a section of cells, which a section of thresholds follows in all layers except the
  * last. */
@@ -17,6 +18,15 @@
 
 /* The fewest columns for a rate, in 65536ths; more than 32 · 65536 if it cannot be reached. */
 uint32_t tamis__ribbon_columns_for(double rate);
+
+/* The size of the image for n uniform hashes. The layers after the first contain what the one
+ * before bumps, which varies a little. UINT64_MAX: there is none. */
+uint64_t tamis__ribbon_image_bytes(uint64_t n, uint32_t fixed);
+/* The most items within a budget of bytes, up to `most`; 0 if there is none. */
+uint64_t tamis__ribbon_items_within(uint64_t bytes, uint32_t fixed, uint64_t most);
+/* The most columns within it, from `least` to `most`; 0 if not even `least` is. */
+uint32_t tamis__ribbon_columns_within(uint64_t items, uint64_t bytes, uint32_t least,
+                                      uint32_t most);
 
 /* Writes the sections of r, which then own its bytes. Returns how many there are. */
 uint32_t tamis__ribbon_to_sections(const struct ribbon *r, uint32_t kind, struct section *out);
