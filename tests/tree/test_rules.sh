@@ -329,8 +329,9 @@ check_kinds() {
             done = 1
             if (FNR < 8) print FILENAME ":1: an essay of " FNR " lines is too short"
         }'
-    grep -no 'KIND(tamis__[a-z0-9_]*' src/core/kind.c | while IFS=: read -r line symbol; do
-        name=$(printf '%s' "${symbol#KIND(tamis__}" | tr _ -)
+    grep -no 'KIND([a-z0-9_]*, TAMIS_[A-Z0-9_]*, "[a-z0-9-]*"' src/core/kind.c |
+        while IFS=: read -r line row; do
+        name=${row#*\"} name=${name%\"}
         grep -Eq "^#+ ([0-9]+ )?$name\$" docs/FORMAT.md 2>/dev/null ||
             echo "src/core/kind.c:$line: $name has no section in docs/FORMAT.md"
         [ -n "$(find tests/golden -name "$name.tamis" -o -name "$name-*.tamis" 2>/dev/null)" ] ||
@@ -397,7 +398,8 @@ make_bad_tree() {
         'const struct kind tamis__tally;' >src/frequency/tally.c
     printf '#include "../core/bits.h"\nconst struct kind tamis__count_min;\n' \
         >src/membership/count_min.c
-    printf '#define EVERY KIND(tamis__bloom)\nKIND(tamis__tally) KIND(tamis__count_min)\n' \
+    printf '%s\n%s %s\n' '#define EVERY KIND(bloom, TAMIS_BLOOM, "bloom")' \
+        'KIND(tally, TAMIS_TALLY, "tally")' 'KIND(count_min, TAMIS_COUNT_MIN, "count-min")' \
         >src/core/kind.c
     printf '# Kinds\n\n### 1 bloom\n\n### 2 count-min\n\n### 3 tally-old\n' >docs/FORMAT.md
     touch run leftover
