@@ -20,8 +20,8 @@ static void check_map(const tamis *t, uint64_t n, uint32_t bits, double fpr)
     CHECK(f.kind == TAMIS_VALUE_MAP && f.sealed && f.read_only && !f.collecting);
     CHECK(!f.may_miss && !f.overfull && f.cell_bits == bits && f.items == n);
     CHECK_THAT(f.fpr_planned, <=, fpr);
-    /* Keys are bumped more from some segments than from others. */
-    CHECK_THAT(f.fpr_now, <=, n == 0 ? 0 : 1.01 * fpr);
+    /* Keys are bumped more from some segments than from others, which matters if there are few. */
+    CHECK_THAT(f.fpr_now, <=, n == 0 ? 0 : (n < 10000 ? 1.1 : 1.01) * fpr);
     CHECK_THAT(check_values(t, 0, n, bits, true), ==, n);
     const uint64_t asked = n < 1000 ? 300 : 1000;
     const uint64_t yes = check_values(t, STRANGER, asked, bits, false);
