@@ -67,7 +67,7 @@ bool parse_rate(const char *s, double *out)
 static bool is_whole_rate(const struct args *a, const struct option *o, const double *rate)
 {
     const char *command = a->command->name;
-    return strcmp(o->name, "fpr") == 0 && fabs(*rate - 1) < 1e-12 &&
+    return strcmp(o->name, "fpr") == 0 && *rate >= 1 && *rate <= 1 &&
            (strcmp(command, "build") == 0 || strcmp(command, "plan") == 0);
 }
 

@@ -110,7 +110,9 @@ static void check_args(const struct args *a, char *const *words, int n)
         if (o->type == RATE || o->type == SECONDS || o->type == POSITIVE || o->type == SHARE) {
             memcpy(&real, field, sizeof real);
             must(real > 0 && isfinite(real), "a number above 0, and finite");
-            must(o->type != RATE || real < 1, "a rate below 1");
+            /* A map may have a rate of 1 (is_whole_rate). */
+            must(o->type != RATE || real < 1 || (real <= 1 && strcmp(o->name, "fpr") == 0),
+                 "a rate below 1");
         }
         const char *text = NULL;
         if (o->type == TEXT) memcpy(&text, field, sizeof text);

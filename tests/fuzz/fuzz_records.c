@@ -48,10 +48,10 @@ static const char *simple_field(const char *p, const char *stop, char comma, str
             if (*p == '"') p++;
             if (to != NULL) to[n++] = *p;
         }
-        const char *const close = p++;
+        p++;
         if (p < stop && *p == '\r' && p + 1 < stop && p[1] == '\n') p++;
         if (p == stop || (*p != comma && *p != '\n')) {
-            r->end = memchr(close, '\n', (size_t)(stop - close));
+            r->end = memchr(quote, '\n', (size_t)(stop - quote));
             return NULL;
         }
     }
@@ -71,6 +71,18 @@ static void simple_record(const char *p, const char *stop, char comma, struct si
     }
 }
 
+/* An empty line is not a record. */
+static bool is_empty(const char *p, const char *end)
+{
+    return p == end || (end - p == 1 && *p == '\r');
+}
+
+/* Whether the reader of lines leaves this record out. */
+static bool is_left_out(const char *p, const struct simple *r, uint64_t key)
+{
+    return !r->good || r->fields < key || is_empty(p, r->end);
+}
+
 /* The records of a text that ends with a newline, by the reader of lines and the simple way. */
 static void check_csv(const char *text, size_t size, const struct line_args *how, unsigned threads)
 {
@@ -88,9 +100,9 @@ static void check_csv(const char *text, size_t size, const struct line_args *how
     const uint64_t key = how->field.number;
     for (const struct block *b; (b = lines_next(l)) != NULL;) {
         for (size_t i = 0; i < b->n; i++, p = r.end + 1) {
-            for (simple_record(p, stop, comma, &r); !r.good || r.fields < key;
+            for (simple_record(p, stop, comma, &r); is_left_out(p, &r, key);
                  simple_record(p, stop, comma, &r)) {
-                skipped++;
+                skipped += !is_empty(p, r.end);
                 p = r.end + 1;
                 must(p < stop, "no record too many");
             }
@@ -107,9 +119,10 @@ static void check_csv(const char *text, size_t size, const struct line_args *how
             must(lines_number(l, i, &name) == number, "its line");
         }
     }
-    for (; p < stop; p = r.end + 1, skipped++) {
+    for (; p < stop; p = r.end + 1) {
         simple_record(p, stop, comma, &r);
-        must(!r.good || r.fields < key, "no record is missing");
+        must(is_left_out(p, &r, key), "no record is missing");
+        skipped += !is_empty(p, r.end);
     }
     must(!lines_failed(l) && lines_skipped(l) == skipped, "as many are skipped");
     lines_close(l, false);
