@@ -17,7 +17,10 @@
 
 /* Shorter work is not worth a line. */
 #define FIRST_SECONDS 0.5
-enum { STEP = 200 /* milliseconds between two drawings */ };
+enum {
+    STEP = 200, /* milliseconds between two drawings */
+    SOON = 20   /* to the first one of a part, which may be short (progress_parts) */
+};
 
 static bool quiet;
 static atomic_bool running; /* there is a thread that draws */
@@ -117,17 +120,25 @@ static bool in_background(void)
     return owner >= 0 && owner != getpgrp();
 }
 
+/* The caller has the lock. */
+static bool is_due(void)
+{
+    const double since = parts_since > 0 ? parts_since : now.started;
+    return seconds_now() - since >= FIRST_SECONDS || atomic_load(&drawn);
+}
+
 static void *keep_drawing(void *unused)
 {
     struct pollfd end = {.fd = wake[0], .events = POLLIN};
-    while (poll(&end, 1, STEP) == 0) {
+    pthread_mutex_lock(&lock);
+    int wait = is_due() ? SOON : STEP;
+    pthread_mutex_unlock(&lock);
+    while (poll(&end, 1, wait) == 0) {
         pthread_mutex_lock(&lock);
-        const double elapsed = seconds_now() - now.started;
-        const double since = parts_since > 0 ? parts_since : now.started;
-        const bool due = seconds_now() - since >= FIRST_SECONDS || atomic_load(&drawn);
         const bool alone = paused == 0 && atomic_load(&typing) == 0 && !atomic_load(&over);
-        if (due && alone && !in_background()) draw(&now, elapsed);
+        if (is_due() && alone && !in_background()) draw(&now, seconds_now() - now.started);
         pthread_mutex_unlock(&lock);
+        wait = STEP;
     }
     return unused;
 }

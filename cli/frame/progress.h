@@ -23,7 +23,8 @@ struct progress {
 /* -q: no progress is shown from now on. */
 void progress_be_quiet(void);
 
-/* The parts of long work begin. From half a second after this on, each part is shown at once. */
+/* The parts of long work begin. From half a second after this on, each part that takes longer than
+ * 20 milliseconds is shown. */
 void progress_parts(void);
 
 /* Work that reads lines from files of so many bytes (0: unknown). */
