@@ -257,7 +257,7 @@ bool guard_download(struct guard_download *d, guard_error *why)
     } else {
         good = judge_answer(&t, curl_easy_perform(t.curl), reason, why);
         for (char *c = why->text; !good && *c != '\0'; c++)
-            if (*c < ' ') *c = ' '; /* one line */
+            if ((unsigned char)*c < ' ') *c = ' '; /* one line */
     }
     if (good && !d->unchanged) {
         keep_tag(&t, "ETag", d->tags.etag);

@@ -68,9 +68,10 @@ bool guard_sources_read(guard_sources *s, const char *path, guard_error *why)
     bool good = true;
     guard_error reason;
     errno = 0;
-    while (good && getline(&line, &size, f) >= 0) {
+    for (ssize_t n; good && (n = getline(&line, &size, f)) >= 0;) {
         number++;
-        good = take_source(s, line, &reason);
+        good = strlen(line) == (size_t)n ? take_source(s, line, &reason)
+                                         : guard_fail(&reason, "there is a NUL byte in it");
         if (!good) guard_fail(why, "%s: line %lu: %s", path, number, reason.text);
     }
     if (good && !feof(f)) good = guard_fail(why, "%s: cannot read: %s", path, strerror(errno));

@@ -261,6 +261,8 @@ def test_compressed(room):
             assert "listed    120 expressions" in out, out
     refused(room, answer(200, NEW, Content_Encoding="br"), "sent the encoding 'br'")
     refused(room, answer(200, NEW, Content_Encoding="gzip, gzip"), "sent the encoding")
+    refused(room, answer(200, NEW, Content_Encoding="é\tx".encode().decode("latin-1")),
+            "sent the encoding 'é x'")
 
 
 def test_too_large(room):
@@ -386,6 +388,8 @@ def test_sources(room):
                              ("x" * 64 + " http://x\n", "line 1: a label has"),
                              ("-a http://x\n", "line 1: a label has"),
                              ("a http://x\na http://y\n", "line 2: two sources have the label 'a'"),
+                             ("a http://x\n\0b http://y\n", "line 2: there is a NUL byte in it"),
+                             ("a http://x\0y\n", "line 1: there is a NUL byte in it"),
                              ("".join(f"l{i} http://x\n" for i in range(65)),
                               "line 65: there can be up to 64 sources")):
             sources.write_text(text)
