@@ -4,6 +4,7 @@
 #include "../version/manifest.h"
 #include "curl.h"
 #include "download.h"
+#include "state.h"
 
 #include <tamis/publish.h>
 
@@ -49,61 +50,13 @@ static void sum_text(const char *text, char out[2 * GUARD_HASH_SIZE + 1])
 
 /* --- What the server said last time ----------------------------------------------------------- */
 
-/* Takes the value of a line "name value" that is plain text; false if this is another line. */
-static bool take_value(const char *line, const char *name, char *to, size_t size)
-{
-    const size_t n = strlen(name);
-    if (strncmp(line, name, n) != 0 || line[n] != ' ') return false;
-    const char *value = line + n + 1;
-    size_t length = 0;
-    while (value[length] >= ' ' && value[length] < 0x7f) length++;
-    if (value[length] != '\n' || length >= size) return false;
-    memcpy(to, value, length);
-    to[length] = '\0';
-    return true;
-}
-
-/* What a state file says. */
-struct state {
-    char url[2 * GUARD_HASH_SIZE + 1], list[2 * GUARD_HASH_SIZE + 1]; /* sums */
-    struct guard_tags tags;
-};
-
-static bool is_sum(const char *text)
-{
-    return strlen(text) == 2 * GUARD_HASH_SIZE &&
-           strspn(text, "0123456789abcdef") == 2 * GUARD_HASH_SIZE;
-}
-
-/* Returns false if the file is not one that remember_fetch wrote. A name that is not a regular file
- * is not opened, because that could take for ever. */
-static bool recall_state(const char *path, struct state *out)
-{
-    struct stat st;
-    char *line = NULL;
-    size_t room = 0;
-    memset(out, 0, sizeof *out);
-    FILE *in = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
-    if (in == NULL) return false;
-    bool good = true;
-    while (good && getline(&line, &room, in) >= 0)
-        good = take_value(line, "url", out->url, sizeof out->url) ||
-               take_value(line, "list", out->list, sizeof out->list) ||
-               take_value(line, "etag", out->tags.etag, sizeof out->tags.etag) ||
-               take_value(line, "modified", out->tags.modified, sizeof out->tags.modified);
-    good = good && feof(in);
-    fclose(in);
-    free(line);
-    return good && is_sum(out->url) && is_sum(out->list);
-}
-
 /* Reads what is known about the list that is there. Without a state that belongs to this list and
  * this URL, nothing is: the list is then downloaded unconditionally. */
 static struct guard_tags recall_fetch(const struct fetching *f)
 {
     const struct guard_tags nothing = {"", ""};
-    struct state s;
-    const bool same = f->old.bytes != 0 && recall_state(f->state, &s) &&
+    struct guard_fetch_state s;
+    const bool same = f->old.bytes != 0 && guard_fetch_state_read(f->state, &s) &&
                       strcmp(s.url, f->url_sum) == 0 && strcmp(s.list, f->old.sha256) == 0;
     return same ? s.tags : nothing;
 }
@@ -121,16 +74,15 @@ static bool is_no_link(const char *path, guard_error *why)
 static bool remember_fetch(const struct fetching *f, const struct guard_tags *tags,
                            const char *list)
 {
-    char text[2 * GUARD_TAG_SIZE + 4 * GUARD_HASH_SIZE + 64];
+    char text[GUARD_FETCH_STATE_BYTES];
     const tamis_save_options o = {.struct_size = sizeof o, .mode = 0600};
+    struct guard_fetch_state s = {.tags = *tags};
     tamis_error reason;
-    int n = snprintf(text, sizeof text, "url %s\nlist %s\n", f->url_sum, list);
-    if (tags->etag[0] != '\0')
-        n += snprintf(text + n, sizeof text - (size_t)n, "etag %s\n", tags->etag);
-    if (tags->modified[0] != '\0')
-        n += snprintf(text + n, sizeof text - (size_t)n, "modified %s\n", tags->modified);
+    memcpy(s.url, f->url_sum, sizeof s.url);
+    memcpy(s.list, list, sizeof s.list);
+    const size_t n = guard_fetch_state_print(&s, text);
     return is_no_link(f->state, f->why) &&
-           (tamis_write_file(f->state, text, (size_t)n, &o, &reason) == TAMIS_OK ||
+           (tamis_write_file(f->state, text, n, &o, &reason) == TAMIS_OK ||
             guard_fail(f->why, "%s: %s", f->state, reason.text));
 }
 
@@ -277,10 +229,10 @@ static bool remove_list(const char *directory, const char *label, bool *removed,
 {
     char *list = path_of(directory, label, ".txt"),
          *state = path_of(directory, label, STATE_ENDING);
-    struct state s;
+    struct guard_fetch_state s;
     bool good = list != NULL && state != NULL;
     if (!good) guard_fail(why, "not enough memory");
-    *removed = good && recall_state(state, &s);
+    *removed = good && guard_fetch_state_read(state, &s);
     if (*removed && unlink(list) != 0 && errno != ENOENT)
         good = guard_fail(why, "%s: %s", list, strerror(errno));
     if (*removed && good && unlink(state) != 0 && errno != ENOENT)
