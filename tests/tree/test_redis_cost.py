@@ -67,8 +67,10 @@ def test_tamis_info():
     bigger; with FULL it takes hundreds of times more."""
     with Counted("redis_tamis_info") as server:
         c = server.client
-        filters = ("bloom", "blocked", "counting", "cuckoo", "growing", "pair", "ribbon")
-        for kind in filters + ("count-min", "tally", "top", "distinct"):
+        filters = ("bloom", "partitioned", "blocked", "counting", "cuckoo", "growing", "pair",
+                   "window", "ribbon", "fuse", "exact")
+        sketches = ("count-min", "count-sketch", "tally", "signed-tally", "top", "distinct")
+        for kind in filters + sketches:
             for name, times in (("small", 1), ("big", 1000)):
                 size = ("ITEMS", 1000 * times, "RATE", 0.01) if kind in filters \
                     else ("BYTES", 20000 * times)
