@@ -83,6 +83,8 @@ def test_links(_):
     fetch, server = settings("tamis-guard-fetch.service"), settings("tamis-guard.service")
     assert fetch["OnSuccess"] == fetch["OnFailure"] == ["tamis-guard-build.service"]
     assert server["Requires"] == server["Also"] == ["tamis-guard.socket"]
+    # Without a version the server ends, and is started again until there is one.
+    assert server["StartLimitIntervalSec"] == ["0"] and server["Restart"] == ["on-failure"]
     assert server["ReadOnlyPaths"] == ["/var/lib/private/tamis-guard"]
     assert settings("tamis-guard.socket")["ListenStream"] == ["127.0.0.1:8080"]
     for name in SERVICES:
@@ -257,6 +259,20 @@ def test_socket(room):
             for _ in range(30):
                 assert passed.ask("/healthz").startswith("HTTP/1.1 200")
             assert stop(process) == ""
+
+
+def test_no_version(room):
+    """Without a version the server fails, so that systemd starts it again. A connection that it did
+    not take is served as soon as there is a version."""
+    with Passed() as passed, passed.connect() as waiting:
+        passed.send(waiting, "/healthz")
+        process = passed.start(serve(room / "d"), quiet=True)
+        said = process.communicate(timeout=PATIENCE)[1]
+        assert process.returncode == 2 and "no list has been published" in said, said
+        build(room / "d", malware=HOSTS)
+        process = passed.start(serve(room / "d"))
+        assert passed.receive(waiting).startswith("HTTP/1.1 200")
+        stop(process)
 
 
 def test_restart(room):
