@@ -307,11 +307,16 @@ static ssize_t explain(const struct session *s, int result, char why[CLUSTER_WHY
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
-/* A certificate names hosts and IP addresses separately, and only hosts may be sent as SNI. */
-static bool expect_host(SSL *ssl, const char *name)
+/* A certificate names hosts and IP addresses separately, and only hosts may be sent as SNI. OpenSSL
+ * takes no name for any name, and one with a dot before it for every host below that. */
+static bool expect_host(SSL *ssl, const char *name, char why[CLUSTER_WHY])
 {
     unsigned char address[16];
     X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
+    if (name[0] == '\0' || name[0] == '.') {
+        snprintf(why, CLUSTER_WHY, "'%s' is not the name of a host, as TLS requires", name);
+        return false;
+    }
     if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1)
         return X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1;
     X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -349,7 +354,7 @@ struct session *tls_begin(const struct tls *t, int descriptor, const char *host,
         BIO_set_data(wire, s);
         BIO_set_init(wire, 1);
         SSL_set_bio(s->ssl, wire, wire); /* which frees it with the rest */
-        if (expect_host(s->ssl, s->name) && shake_hands(s, why)) return s;
+        if (expect_host(s->ssl, s->name, why) && shake_hands(s, why)) return s;
     }
     tls_end(s);
     return NULL;

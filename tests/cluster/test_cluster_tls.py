@@ -173,6 +173,9 @@ def test_certificates():
                 fails("check", *TRUST, server.url("s") + "?sni=elsewhere.example",
                       why="there is no such set")
                 fails("check", *TRUST, server.url("s", host="127.0.0.1"), why="not for 127.0.0.1")
+                # To OpenSSL this would mean every host below it.
+                fails("check", *TRUST, "--sni", ".example", server.url("s"),
+                      why="'.example' is not the name of a host")
     # Version 1.2 refuses a client before the end of the handshake, and 1.3 after it.
     for version in ("TLSv1.2", "TLSv1.3"):
         with SecureServer(*FILES.at_server(clients="yes"), "--tls-protocols", version) as server:
