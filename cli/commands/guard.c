@@ -578,7 +578,7 @@ static bool port_from(const char *text, uint16_t *out)
 /* A socket that systemd passes takes the place of --address and --port, and sets their values. */
 static bool take_socket(struct args *a, guard_service *s)
 {
-    static char address[INET6_ADDRSTRLEN];
+    static char address[GUARD_PASSED_ADDRESS];
     guard_error why;
     const bool placed = a->guard.address != NULL || a->guard.port != NULL;
     s->socket = guard_systemd_socket(address, &s->port, &why);

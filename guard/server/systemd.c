@@ -4,11 +4,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define FIRST_PASSED 3 /* the first descriptor; the others follow it */
@@ -27,26 +27,44 @@ static bool is_listening(int fd)
            getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 && type == SOCK_STREAM;
 }
 
-int guard_systemd_socket(char address[INET6_ADDRSTRLEN], uint16_t *port, guard_error *why)
+/* Reads the address of a socket. Returns false if it has neither an IP address nor a path. */
+static bool read_address(int fd, char address[GUARD_PASSED_ADDRESS], uint16_t *port)
 {
-    struct sockaddr_storage a;
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&a;
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)&a;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_un path;
+        struct sockaddr_storage room;
+    } a = {.room = {0}};
     socklen_t size = sizeof a;
+    if (getsockname(fd, &a.any, &size) != 0) return false;
+    switch (a.any.sa_family) {
+    case AF_INET:
+        *port = ntohs(a.v4.sin_port);
+        return inet_ntop(AF_INET, &a.v4.sin_addr, address, GUARD_PASSED_ADDRESS) != NULL;
+    case AF_INET6:
+        *port = ntohs(a.v6.sin6_port);
+        return inet_ntop(AF_INET6, &a.v6.sin6_addr, address, GUARD_PASSED_ADDRESS) != NULL;
+    case AF_UNIX:
+        *port = 0;
+        memcpy(address, a.path.sun_path, sizeof a.path.sun_path);
+        address[sizeof a.path.sun_path] = '\0';
+        return address[0] == '/'; /* systemd takes nothing else, besides abstract names */
+    default: return false;
+    }
+}
+
+int guard_systemd_socket(char address[GUARD_PASSED_ADDRESS], uint16_t *port, guard_error *why)
+{
     const char *n = getenv("LISTEN_FDS");
     if (n == NULL || !is_number(getenv("LISTEN_PID"), (long)getpid())) return 0;
     bool good = is_number(n, 1) ||
                 guard_fail(why, "'%.40s' sockets were passed, but the server has one", n);
-    if (good && (!is_listening(FIRST_PASSED) ||
-                 getsockname(FIRST_PASSED, (struct sockaddr *)&a, &size) != 0 ||
-                 (a.ss_family != AF_INET && a.ss_family != AF_INET6)))
-        good = guard_fail(why, "the socket that was passed is not a listening TCP socket");
-    if (!good) return -1;
-    const bool is_v4 = a.ss_family == AF_INET;
-    *port = ntohs(is_v4 ? v4->sin_port : v6->sin6_port);
-    inet_ntop(a.ss_family, is_v4 ? (const void *)&v4->sin_addr : (const void *)&v6->sin6_addr,
-              address, INET6_ADDRSTRLEN);
-    return FIRST_PASSED;
+    if (good && (!is_listening(FIRST_PASSED) || !read_address(FIRST_PASSED, address, port)))
+        good = guard_fail(why, "the socket that was passed is not a listening stream socket with "
+                               "an IP address or a path");
+    return good ? FIRST_PASSED : -1;
 }
 
 /* If nobody can be told, systemd's time limit for the start applies. */

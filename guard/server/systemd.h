@@ -5,11 +5,15 @@
 
 #include "../version/guard.h"
 
-#include <netinet/in.h>
+#include <sys/un.h>
 
-/* Takes the socket that was passed (LISTEN_FDS), with its address and port. Returns 0 if there is
- * none, and -1 with a reason if it is not one listening TCP socket. */
-int guard_systemd_socket(char address[INET6_ADDRSTRLEN], uint16_t *port, guard_error *why);
+/* Room for an IP address, and for the path of a Unix socket, which need not end with a NUL. */
+#define GUARD_PASSED_ADDRESS (sizeof((struct sockaddr_un *)0)->sun_path + 1)
+
+/* Takes the socket that was passed (LISTEN_FDS), with its address and port, which is 0 for a Unix
+ * socket. Returns 0 if there is none, and -1 with a reason if it is not one listening stream
+ * socket with an IP address or a path. */
+int guard_systemd_socket(char address[GUARD_PASSED_ADDRESS], uint16_t *port, guard_error *why);
 
 /* Reports a state such as "READY=1", if somebody waits for it (NOTIFY_SOCKET). */
 void guard_systemd_notify(const char *state);

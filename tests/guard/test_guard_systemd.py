@@ -62,6 +62,14 @@ def test_verify(room):
         done = analyze("verify", "--man=no", room / "tamis-guard.service")
         assert (done.stderr == "") == good, (text, done)
     shutil.rmtree(extra.parent)
+    socket_in = re.search(r"```ini\n(\[Socket\]\n.*?)```", manual, re.S)[1]
+    extra = room / "tamis-guard.socket.d" / "override.conf"
+    extra.parent.mkdir()
+    for text, good in (socket_in, True), (socket_in.replace("=/run", "=run"), False):
+        extra.write_text(text)
+        done = analyze("verify", "--man=no", room / "tamis-guard.socket")
+        assert (done.stderr == "") == good, (text, done)
+    shutil.rmtree(extra.parent)
     broken = room / "tamis-guard.service"
     broken.write_text(broken.read_text().replace("ProtectHome=yes", "ProtectHome=maybe"))
     assert analyze("verify", "--man=no", broken).stderr != "", "verify finds nothing"
@@ -246,6 +254,16 @@ def stop(process, how=signal.SIGTERM):
     return said
 
 
+def ask_by_path(path, client):
+    """Asks at a Unix socket, as the proxy of this client."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PATIENCE)
+        connection.connect(path)
+        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                           f"X-Forwarded-For: {client}\r\n\r\n".encode())
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
 def test_socket(room):
     build(room / "d", malware=HOSTS)
     for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
@@ -259,6 +277,27 @@ def test_socket(room):
             for _ in range(30):
                 assert passed.ask("/healthz").startswith("HTTP/1.1 200")
             assert stop(process) == ""
+
+
+def test_unix_socket(room):
+    """A Unix socket for a proxy on the same machine, also with the longest path. Only the proxy
+    says who the client is. The socket belongs to systemd, so it stays."""
+    build(room / "d", malware=HOSTS)
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        for name in ("guard.sock", "x" * (107 - len(place) - 1)):
+            path = f"{place}/{name}"
+            with Passed(socket.AF_UNIX, path) as passed:
+                for _ in range(2):
+                    process = passed.start(serve(room / "d", "--trust-proxy", "unix",
+                                                 "--per-address", "1", "--rate-limit", "3"))
+                    assert process.line == f"listening at unix:{path}\n", process.line
+                    for client in range(30):
+                        said = ask_by_path(path, f"192.0.2.{client}")
+                        assert said.startswith("HTTP/1.1 200"), said
+                    limited = [ask_by_path(path, "198.51.100.1")[9:12] for _ in range(30)]
+                    assert "429" in limited and limited[0] == "200", limited
+                    assert stop(process) == ""
+                    assert os.path.exists(path)
 
 
 def test_no_version(room):
@@ -332,11 +371,14 @@ def test_restart_while_asked(room):
 
 def test_wrong_sockets(room):
     build(room / "d", malware=HOSTS)
-    not_tcp = "the socket that was passed is not a listening TCP socket"
+    not_one = "the socket that was passed is not a listening stream socket with an IP address or a"
     for how, options, number, reason in (
-            ({"listens": False}, [], "1", not_tcp),
-            ({"kind": socket.SOCK_DGRAM, "listens": False}, [], "1", not_tcp),
-            ({"family": socket.AF_UNIX, "address": str(room / "unix")}, [], "1", not_tcp),
+            ({"listens": False}, [], "1", not_one),
+            ({"kind": socket.SOCK_DGRAM, "listens": False}, [], "1", not_one),
+            ({"family": socket.AF_UNIX, "address": str(room / "unix"), "listens": False}, [], "1",
+             not_one),
+            ({"family": socket.AF_UNIX, "address": f"\0tamis-test-{os.getpid()}"}, [], "1",
+             not_one),
             ({}, [], "2", "'2' sockets were passed, but the server has one"),
             ({}, [], "0", "'0' sockets were passed"), ({}, [], "x", "'x' sockets were passed"),
             ({}, ["--port", "8080"], "1", "not --address and --port"),
