@@ -433,6 +433,7 @@ def lists(place):
         "old": [*HOSTS, "old.example"],
         "new": [*HOSTS, "new.example"],
         "far": ["old.example", *HOSTS[:20]],
+        "pairs": [f"key {i}\t{i}" for i in range(60)],
     }
     for name, lines in texts.items():
         with open(os.path.join(place, name), "w") as f:
@@ -446,6 +447,7 @@ ONE = ["build", "-q", "--kind", "bloom", "--k", "1", "--items", ITEMS, "--fpr", 
 PRIVATE = ["release", "-qo", "r", "--epsilon", "1", "f"]
 KEY = ["key", "new", "-q", "k"]
 SUM = ["count", "-q", "--bytes", "1000"]
+MAP = ["build", "-q", "--kind", "map", "--value-field", "2"]
 # name: what makes the directory, the command, its target
 PLAIN = {
     "build": ([], [*BUILD, "-o", "f", "a"], "f"),
@@ -486,6 +488,8 @@ PLAIN = {
                "f"),
     "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]],
                    ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
+    "build a map": ([], [*MAP, "-o", "f", "pairs"], "f"),
+    "get": ([[*MAP, "-o", "f", "pairs"]], ["get", "f", "key 7", "key 77", "key 59"], None),
     "check": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "some", "b"], None),
     "check -f": ([], ["check", "-f", "some", "a"], None),
     "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"],
