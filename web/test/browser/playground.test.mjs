@@ -196,6 +196,6 @@ test('the plot and its table have every kind, with the planner’s figures', asy
   assert.ok(inside);
   await page.getByRole('checkbox', { name: 'counting' }).uncheck();
   assert.equal(await page.locator('#plot path.kind-counting').count(), 0);
-  assert.equal(await page.locator('#plot path.curve').count(), kinds.length);
+  assert.equal(await page.locator('#plot path.curve').count(), kinds.length + 1);
   assert.deepEqual(wrong, []);
 });
