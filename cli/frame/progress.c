@@ -25,6 +25,7 @@ enum {
 static bool quiet;
 static atomic_bool running; /* there is a thread that draws */
 static atomic_bool drawn;   /* the line is on the screen */
+static atomic_bool drawing; /* it is being written */
 static atomic_bool over;    /* the process ends by a signal */
 static atomic_int typing;   /* the input comes from a terminal */
 
@@ -83,6 +84,22 @@ static size_t describe(const struct work *w, double share, double elapsed, char 
     return (size_t)n;
 }
 
+/* One call, so that nothing comes between; what cannot be shown is not missed. */
+static void show(const char *text, size_t n)
+{
+    if (write(STDERR_FILENO, text, n) < 0) return;
+}
+
+static void write_line(const char *line, size_t n)
+{
+    atomic_store(&drawing, true);
+    if (!atomic_load(&over)) {
+        atomic_store(&drawn, true);
+        show(line, n);
+    }
+    atomic_store(&drawing, false);
+}
+
 /* The bar takes the columns that the figures leave, because a line that wraps cannot be drawn
  * over. */
 static void draw(const struct work *w, double elapsed)
@@ -101,16 +118,17 @@ static void draw(const struct work *w, double elapsed)
         n += snprintf(line + n, sizeof line - (size_t)n, "[%s] %3.0f %% ", bar, floor(100 * share));
     }
     n += snprintf(line + n, sizeof line - (size_t)n, "%.*s\033[K", (int)left, text);
-    atomic_store(&drawn, true);
-    /* One call, so that nothing comes between; what cannot be shown is not missed. */
-    if (write(STDERR_FILENO, line, (size_t)n) < 0) return;
+    write_line(line, (size_t)n);
 }
 
+/* The mark goes last: if a signal ends the process before the sequence is written, the handler
+ * writes it. */
 static void erase(void)
 {
     static const char sequence[] = "\r\033[K";
-    if (atomic_exchange(&drawn, false) && write(STDERR_FILENO, sequence, sizeof sequence - 1) < 0)
-        return;
+    if (!atomic_load(&drawn)) return;
+    show(sequence, sizeof sequence - 1);
+    atomic_store(&drawn, false);
 }
 
 /* In the background the terminal belongs to another process. */
@@ -135,7 +153,7 @@ static void *keep_drawing(void *unused)
     pthread_mutex_unlock(&lock);
     while (poll(&end, 1, wait) == 0) {
         pthread_mutex_lock(&lock);
-        const bool alone = paused == 0 && atomic_load(&typing) == 0 && !atomic_load(&over);
+        const bool alone = paused == 0 && atomic_load(&typing) == 0;
         if (is_due() && alone && !in_background()) draw(&now, seconds_now() - now.started);
         pthread_mutex_unlock(&lock);
         wait = STEP;
@@ -274,8 +292,11 @@ void progress_typing(bool begins)
     atomic_fetch_add(&typing, begins ? 1 : -1);
 }
 
+/* A line that is being written is waited for, but not for ever: the terminal may be stopped. */
 void progress_abandon(void)
 {
+    enum { MOST = 100 /* milliseconds */ };
     atomic_store(&over, true);
+    for (int i = 0; i < MOST && atomic_load(&drawing); i++) poll(NULL, 0, 1);
     erase();
 }

@@ -35,9 +35,9 @@ def screen(shown):
 class Session(terminal.Terminal):
     """tamis with a pipe as standard input, which gets what `feed` writes."""
 
-    def __init__(self, *arguments, columns=80, environment={}, **popen):
+    def __init__(self, *arguments, columns=80, environment={}, below=(), **popen):
         read, self.write = os.pipe()
-        super().__init__([TAMIS, *arguments], columns,
+        super().__init__([*below, TAMIS, *arguments], columns,
                          env={**BASE, **environment}, **{"stdin": read, **popen})
         os.close(read)
 
@@ -275,6 +275,23 @@ def ctrl_c_keeps_everything():
     os.chdir("..")
 
 
+def ctrl_c_while_the_line_is_erased():
+    """strace delays each call that writes. A line that is being erased to make room for output is
+    erased by the handler of the signal, too."""
+    s = Controlled("check", "a.tamis", below=(
+        "strace", "-f", "-qq", "-o", "trace", "-e", "trace=write", "-e",
+        "inject=write:delay_enter=1000000"))
+    s.feed(b"a\n")
+    s.until(rb"elapsed\x1b\[K")
+    s.feed(b"b\n")
+    s.read_until(lambda: rb'"\r\33[K"' in open("trace", "rb").read())
+    s.press(b"\x03")
+    s.read_until(lambda: s.process.poll() is not None)
+    lines, status = s.end()
+    assert status == -signal.SIGINT and not any("elapsed" in line for line in lines), (lines, status)
+    os.unlink("trace")
+
+
 def no_version_of_the_guard():
     if subprocess.run([TAMIS, "guard", "--help"], stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL).returncode != 0:
@@ -305,5 +322,6 @@ def run_all(*tests):
 
 
 run_all(files, an_unknown_total, lines_between, a_known_total, diff_in_parts,
-        no_progress_elsewhere, ctrl_c_keeps_everything, no_version_of_the_guard)
+        no_progress_elsewhere, ctrl_c_while_the_line_is_erased, ctrl_c_keeps_everything,
+        no_version_of_the_guard)
 sys.exit(0)
