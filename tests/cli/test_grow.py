@@ -1,10 +1,11 @@
 """`add --grow` of kinds from which lines can be removed, against exact multisets. No copy of a line
 may be lost, so that all copies but one can be removed and the line is still found; a list that
-lacks a copy is refused; and a copy that was removed does not come back.
+lacks a copy is refused; and a copy that was removed does not come back. Writers wait for each
+other.
 
 The rate is 1e-6. A false positive can hide a lacking copy or bring a removed one back; over all
 rounds that happens with a probability below 1 %, and the seed is fixed."""
-import collections, json, os, random, subprocess, sys, tempfile
+import collections, glob, json, os, random, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
@@ -100,7 +101,29 @@ def one_round(folder, kind, most, exact):
             check_grown(path, held + new, exact)
 
 
+def another_writer_waits(folder):
+    """The lock lasts until the new file is in place. strace delays its renaming; a line that another
+    process adds meanwhile waits for it, and is in the new file."""
+    path, list_path = os.path.join(folder, "locked.tamis"), os.path.join(folder, "locked.txt")
+    first, later = [f"line {i}" for i in range(100)], [f"later {i}" for i in range(1000)]
+    write(list_path, first)
+    tamis("build", "-qo", path, list_path)
+    grows = subprocess.Popen(
+        ["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=/^rename", "-e",
+         "inject=/^rename:delay_enter=2000000", TAMIS, "add", "-q", "--grow", "--from", list_path,
+         path], stdin=subprocess.PIPE, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    grows.stdin.write("".join(line + "\n" for line in later).encode())
+    grows.stdin.close()
+    while grows.poll() is None and not glob.glob(os.path.join(folder, ".tamis-grow-*")):
+        time.sleep(0.01)
+    tamis("add", "-q", path, lines=["one more"])
+    assert grows.wait() == 0
+    held = [*first, *later, "one more"]
+    assert tamis("check", "-vc", path, lines=held, status=(0, 1)).stdout == "0\n"
+
+
 with tempfile.TemporaryDirectory() as folder:
+    another_writer_waits(folder)
     for kind in KINDS:
         for _ in range(ROUNDS):
             one_round(folder, kind, 4, exact=kind not in SATURATE)
