@@ -44,7 +44,7 @@ const struct option options[] = {
     {0, "grow", NULL, FLAG, FILTER, AT(plan.grow),
      "if it is full, build it again from --from and the lines. It then has at "
      "least twice the room. A sealed filter is always built again, a growing one or a sketch "
-     "never"},
+     "never. No filter can become a growing one without its lines"},
     {0, "never", "FILE", TEXTS, FILTER, AT(plan.never),
      "file of lines that are not members, for which the answer must never be maybe: makes an exact "
      "filter. May be repeated"},

@@ -23,15 +23,24 @@ static const char *wrong_format(const struct line_args *how)
     return NULL;
 }
 
+/* jq writes a dot before a path. */
+static bool complain_of_path(const char *text, const char *option)
+{
+    struct json_path path;
+    const char *meant = text[0] == '.' && json_path_read(text + 1, &path) ? text + 1 : NULL;
+    complain(NULL, "--%s: '%s' is not names with dots between them%s%s%s", option, text,
+             meant != NULL ? "; did you mean '" : "", meant != NULL ? meant : "",
+             meant != NULL ? "'?" : "");
+    return false;
+}
+
 /* False after a message when an option names a field that cannot be there. */
 static bool check_column(const struct line_args *how, const struct column *c, const char *option)
 {
     struct json_path path;
     if (c->text == NULL) return true;
-    if (how->jsonl && json_path_read(c->text, &path)) return true;
-    if (how->jsonl)
-        complain(NULL, "--%s: '%s' is not names with dots between them", option, c->text);
-    else if (c->number == 0 && strspn(c->text, "0") == strlen(c->text))
+    if (how->jsonl) return json_path_read(c->text, &path) || complain_of_path(c->text, option);
+    if (c->number == 0 && strspn(c->text, "0") == strlen(c->text))
         complain(NULL,
                  "--%s: '%s' is not the number of a field, counted from 1, or the name of a column",
                  option, c->text);

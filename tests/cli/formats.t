@@ -201,6 +201,9 @@ tamis: --header is for --csv, --tsv and lines, not for --jsonl
 $ tamis uniq --jsonl --field a..b a.jsonl
 tamis: --field: 'a..b' is not names with dots between them
 [2]
+$ tamis uniq --jsonl --field .user.id a.jsonl
+tamis: --field: '.user.id' is not names with dots between them; did you mean 'user.id'?
+[2]
 $ tamis uniq --field 0 a.csv
 tamis: --field: '0' is not the number of a field, counted from 1, or the name of a column
 [2]

@@ -139,6 +139,20 @@ tamis: f.tamis: built again, with room for 60,000 lines
 0
 [1]
 
+# No filter of another kind can become a growing one.
+$ for kind in bloom blocked partitioned counting pair window cuckoo ribbon fuse; do tamis build -f --kind $kind -o f.tamis more; tamis convert --to growing -o grown.tamis f.tamis; done; ls grown.tamis
+tamis: f.tamis: no growing filter gives the same answers as this bloom filter
+tamis: f.tamis: no growing filter gives the same answers as this blocked filter
+tamis: f.tamis: no growing filter gives the same answers as this partitioned filter
+tamis: f.tamis: no growing filter gives the same answers as this counting filter
+tamis: f.tamis: no growing filter gives the same answers as this pair filter
+tamis: f.tamis: no growing filter gives the same answers as this window filter
+tamis: f.tamis: no growing filter gives the same answers as this cuckoo filter
+tamis: f.tamis: no growing filter gives the same answers as this ribbon filter
+tamis: f.tamis: no growing filter gives the same answers as this fuse filter
+ls: cannot access 'grown.tamis': No such file or directory
+[2]
+
 # Nothing is lost by a list that is not there.
 $ tamis build -f -o f.tamis list; cp f.tamis before
 $ tamis add --grow f.tamis many; tamis add --from list f.tamis many; cmp f.tamis before
