@@ -113,7 +113,8 @@ const struct option options[] = {
     {0, "tsv", NULL, FLAG, INPUT, AT(lines.tsv), "the same as --csv, with tabs between fields"},
     {0, "header", NULL, FLAG, INPUT, AT(lines.header),
      "the first line of each file names its columns. It is not an item; --field and the like "
-     "accept its names, and where lines are printed, so is the header"},
+     "accept its names (a number is a name only if there are fewer columns), and where lines are "
+     "printed, so is the header"},
     {0, "jsonl", NULL, FLAG, INPUT, AT(lines.jsonl),
      "read one JSON value per line, and the --field in it. A field is a path, such as user.id or "
      "tags.0; \\. is a dot in a name. The key is the text of a string, a number or a boolean. "

@@ -143,7 +143,7 @@ bool header_read(struct header *h, const struct form *f, const char *path, const
         if (named[i]->text != NULL && named[i]->number == 0)
             good = find_column(&r, named[i]->text, &columns->of[i]);
         else if (named[i]->text != NULL && !column_at(&r, named[i]->number, &name, &failed))
-            good = !failed && no_such_column(&r, named[i]->text);
+            good = !failed && find_column(&r, named[i]->text, &columns->of[i]); /* a year, say */
     if (good) good = keep_header(h, &r);
     free(r.room);
     *length = (size_t)(r.end - text) + 1;

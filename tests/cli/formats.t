@@ -66,6 +66,13 @@ a|1
 $ tamis uniq --csv --header --field 9 a.csv
 tamis: a.csv: there is no column '9'; the header has: id, user, note
 [2]
+$ printf 'city,2020,3\nrome,7,8\noslo,7,9\n' > years.csv; tamis uniq --csv --header --field 2020 years.csv; tamis top --csv --header --field 3 years.csv
+city,2020,3
+rome,7,8
+         1  1..1              8
+         1  1..1              9
+$ tamis top --csv --header --field 2 --weight-field 2020 years.csv
+        14  14..14            7
 $ tamis uniq --csv --header --field 9 --strict-input a.csv
 tamis: a.csv: there is no column '9'; the header has: id, user, note
 [2]
