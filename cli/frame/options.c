@@ -250,6 +250,14 @@ static bool is_refused_spelling(const struct command *c, const char *spelling)
     return false;
 }
 
+/* `line` is the command to paste, or NULL. */
+static void complain_of_spelling(const struct command *c, const char *word, const char *instead,
+                                 const char *line)
+{
+    complain(NULL, "%s: %s is written %s%s%s", c->name, word, instead, line != NULL ? ": " : "",
+             line != NULL ? line : "");
+}
+
 /* -3 instead of -n 3, as head accepts it. False when it is something else. */
 static bool is_head_count(const struct command *c, const char *word)
 {
@@ -259,11 +267,7 @@ static bool is_head_count(const struct command *c, const char *word)
         word[1 + strspn(word + 1, "0123456789")] != '\0')
         return false;
     snprintf(instead, sizeof instead, "-n %s", word + 1);
-    const char *line = line_with(word, instead);
-    if (line != NULL)
-        complain(NULL, "%s: %s is written %s: %s", c->name, word, instead, line);
-    else
-        complain(NULL, "%s: %s is written %s", c->name, word, instead);
+    complain_of_spelling(c, word, instead, line_with(word, instead));
     return true;
 }
 
@@ -306,9 +310,24 @@ static bool parse_long(int argc, char **argv, int *i, struct args *a)
     return set_value(o, value, a);
 }
 
+/* -csv instead of --csv, which would be -c, -s and -v. */
+static bool lacks_a_dash(const struct command *c, const char *word)
+{
+    enum { LEAST = 3, MOST = 30 };
+    const size_t length = strcspn(word + 1, "=");
+    char given[MOST + 2], instead[MOST + 3];
+    if (length < LEAST || length > MOST || find_option(c, word + 1, length) == NULL) return false;
+    snprintf(given, sizeof given, "%.*s", (int)length + 1, word);
+    snprintf(instead, sizeof instead, "-%s", given);
+    const bool whole = word[length + 1] == '\0'; /* a value would have to be quoted */
+    complain_of_spelling(c, given, instead, whole ? line_with(word, instead) : NULL);
+    return true;
+}
+
 /* argv[*i] is one or more short options: -vc, -oFILE, -o FILE. */
 static bool parse_short(int argc, char **argv, int *i, struct args *a)
 {
+    if (lacks_a_dash(a->command, argv[*i])) return false;
     for (const char *p = argv[*i] + 1; *p != '\0'; p++) {
         const struct option *o = find_short(a->command, *p);
         const char alone[] = {'-', *p, '\0'};

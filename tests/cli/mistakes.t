@@ -227,6 +227,14 @@ tamis: top: unknown option '-3x'; see 'tamis top --help'
 $ tamis distinct --by 1 -2 'my list.txt'
 tamis: distinct: -2 is written -n 2: tamis distinct --by 1 -n 2 'my list.txt'
 [2]
+$ tamis distinct -csv -field 2 'my list.txt'
+tamis: distinct: -csv is written --csv: tamis distinct --csv -field 2 'my list.txt'
+[2]
+$ tamis build -fpr=1% -o new.tamis list.txt; tamis build -output new.tamis list.txt; ls new.tamis
+tamis: build: -fpr is written --fpr
+tamis: build: -output is written --output: tamis build --output new.tamis list.txt
+ls: cannot access 'new.tamis': No such file or directory
+[2]
 $ tamis uniq -3 list.txt
 tamis: uniq: unknown option '-3'; see 'tamis uniq --help'
 [2]
