@@ -283,12 +283,6 @@ static bool fill_filter(const struct args *a, tamis *t, const struct spool *spoo
     return never.n == 0 || read_hashes(a, never.text, never.n, t, "excluding", exclude_them, t);
 }
 
-/* --headroom: more room than for the lines that were counted. */
-static uint64_t with_headroom(uint64_t lines, double headroom)
-{
-    return lines + (uint64_t)llround((double)lines * headroom);
-}
-
 /* Counts the lines, creates the filter and adds them; t is NULL after a message. */
 static struct made build(const struct args *a, const tamis_options *o, const tamis_plan *plan)
 {
@@ -304,7 +298,7 @@ static struct made build(const struct args *a, const tamis_options *o, const tam
         good = remember_hashes(a, &spool);
         count = spool.n;
     }
-    if (good && a->plan.items == 0 && !grows) count = with_headroom(count, a->plan.headroom);
+    if (good && a->plan.items == 0 && !grows) count = with_headroom(&a->plan, count);
     if (good) m = create_filter(a, o, *plan, count, never);
     if (m.t != NULL && !fill_filter(a, m.t, &spool, twice || grows || a->plan.items != 0)) {
         tamis_close(m.t);
@@ -473,21 +467,6 @@ tamis *build_filter(const struct args *a)
     return plan_from(&a->plan, &plan) ? build(a, &o, &plan).t : NULL;
 }
 
-/* False after a message when --headroom cannot be used here. */
-static bool check_headroom(const struct args *a, const tamis_plan *plan)
-{
-    const char *wrong = NULL;
-    if (!(a->plan.headroom > 0)) return true;
-    if (a->plan.items != 0)
-        wrong = "--headroom is for lines that are counted; with --items, give a bigger number";
-    else if (a->plan.is_static || is_sealed_kind(plan->kind))
-        wrong = "--headroom has no use for a sealed filter, to which nothing can be added";
-    else if (plan->kind == TAMIS_GROWING || plans_distinct(plan))
-        wrong = "--headroom has no use for a kind that grows";
-    if (wrong != NULL) complain(NULL, "%s", wrong);
-    return wrong == NULL;
-}
-
 /* Whether the output is also an input; then a message says so. */
 static bool writes_input(const struct args *a)
 {
@@ -505,7 +484,7 @@ int run_build(const struct args *asked)
     struct args a = *asked;
     tamis_plan plan;
     if (!check_fields(&a.lines) || !check_output(&a) || !plan_from(&a.plan, &plan) ||
-        !check_map(&a, &plan) || !check_memory(&a) || !check_headroom(&a, &plan) ||
+        !check_map(&a, &plan) || !check_memory(&a) || !check_headroom(&a.plan, &plan) ||
         writes_input(&a))
         return EXIT_ERROR;
     if (a.foreign.to != NULL && a.plan.encoding != NULL)

@@ -5,6 +5,7 @@
 #include "filter.h"
 #include "foreign.h"
 #include "rate.h"
+#include "request.h"
 
 #include <tamis/inspect.h>
 
@@ -312,8 +313,10 @@ int build_foreign(const struct args *a)
         return complain(
             NULL, "--to %s: give --items, because the lines of a stream can be read only once",
             a->foreign.to);
-    if (plan.items == 0 && !lines_count(&a->lines, a->words, a->n_words, &plan.items))
-        return EXIT_ERROR;
+    if (plan.items == 0) {
+        if (!lines_count(&a->lines, a->words, a->n_words, &plan.items)) return EXIT_ERROR;
+        plan.items = with_headroom(&a->plan, plan.items);
+    }
     if (plan.items == 0) plan.items = 1;
     plan.fpr = a->plan.fpr != 0 ? a->plan.fpr : DEFAULT_FPR;
     if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK)

@@ -102,6 +102,7 @@ static const char *wrong_for_redis(const struct args *a)
         (a->plan.kind != NULL && strcmp(a->plan.kind, "map") == 0))
         return "maps must be files";
     if (a->check.confirm != NULL) return "--confirm works only with files";
+    if (a->plan.grow || a->plan.list.n > 0) return "--grow and --from work only with files";
     if (a->check.prior != 0) return "--prior works only with files";
     if (a->select.numbers || a->select.names || a->select.only_names || a->select.most_lines != 0 ||
         a->lines.list_field.text != NULL)

@@ -3,11 +3,13 @@
 
 #include "../frame/output.h"
 #include "../frame/suggest.h"
+#include "filter.h"
 
 #include <tamis/count.h>
 #include <tamis/inspect.h>
 #include <tamis/publish.h>
 
+#include <math.h>
 #include <string.h>
 
 /* The size of a sketch by default. It fits the second-level cache, and 1 % of the keys are
@@ -91,6 +93,25 @@ bool plans_distinct(const tamis_plan *p)
 {
     return p->kind == TAMIS_DISTINCT ||
            (p->kind == TAMIS_WINDOW && p->inner_kind == TAMIS_DISTINCT);
+}
+
+bool check_headroom(const struct plan_args *a, const tamis_plan *p)
+{
+    const char *wrong = NULL;
+    if (!(a->headroom > 0)) return true;
+    if (a->items != 0)
+        wrong = "--headroom is for lines that are counted; with --items, give a bigger number";
+    else if (a->is_static || is_sealed_kind(p->kind))
+        wrong = "--headroom has no use for a sealed filter, to which nothing can be added";
+    else if (p->kind == TAMIS_GROWING || plans_distinct(p))
+        wrong = "--headroom has no use for a kind that grows";
+    if (wrong != NULL) complain(NULL, "%s", wrong);
+    return wrong == NULL;
+}
+
+uint64_t with_headroom(const struct plan_args *a, uint64_t lines)
+{
+    return lines + (uint64_t)llround((double)lines * a->headroom);
 }
 
 bool plan_from(const struct plan_args *a, tamis_plan *out)

@@ -26,6 +26,10 @@ bool sketch_from(const struct plan_args *a, tamis_plan *out);
 bool counts_from(const struct plan_args *a, tamis_plan *out);
 /* Whether it is a distinct sketch, or a window of them. */
 bool plans_distinct(const tamis_plan *p);
+/* False after a message when --headroom cannot be used here. */
+bool check_headroom(const struct plan_args *a, const tamis_plan *p);
+/* The number of lines for which to plan, if so many were counted. */
+uint64_t with_headroom(const struct plan_args *a, uint64_t lines);
 /* Completes the plan of a new filter for so many lines, and so many lines of --never: without --fpr
  * and a size the rate is USUAL_FPR, and a window has room for the lines in each generation. A
  * distinct sketch gets its usual size. */

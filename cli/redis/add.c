@@ -315,16 +315,18 @@ int remote_build(const struct args *a)
     struct texts never = a->plan.never;
     uint64_t items = a->plan.items, excluded = a->plan.never_items;
     int status = EXIT_ERROR;
-    if (!check_fields(&a->lines) || !plan_from(&a->plan, &p) || !states_nothing(a))
+    if (!check_fields(&a->lines) || !plan_from(&a->plan, &p) || !check_headroom(&a->plan, &p) ||
+        !states_nothing(a))
         return EXIT_ERROR;
     if (plans_distinct(&p)) {
         if (remote_connect(a, a->output.path, &r)) status = make_remote_set(a, &r, &p, &lines);
         remote_close(&r);
         return finish_output(status);
     }
-    if (items == 0 && p.kind != TAMIS_GROWING &&
-        !count_items(&a->lines, a->words, a->n_words, "--items", &items))
-        return EXIT_ERROR;
+    if (items == 0 && p.kind != TAMIS_GROWING) {
+        if (!count_items(&a->lines, a->words, a->n_words, "--items", &items)) return EXIT_ERROR;
+        items = with_headroom(&a->plan, items);
+    }
     const struct line_args whole = list_lines(&a->lines);
     if (never.n > 0 && excluded == 0 &&
         !count_items(&whole, never.text, never.n, "--never FILE", &excluded))

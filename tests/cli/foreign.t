@@ -150,6 +150,8 @@ ours.dump: RedisBloom filter, as a DUMP
   hash      two of MurmurHash64A
   keys      any bytes
 $ seq 0 1000003 99000297 > ids; tamis build --to parquet --type int64 --fpr 0.1 -fo ids.filter ids; tamis convert --to parquet --column id --row-group 0 -o - duckdb.parquet | cmp - ids.filter
+$ tamis build --to dcso --headroom 50% -o roomy.bloom keys; tamis info roomy.bloom | grep items
+  items     300 of 450 planned, by its own count
 $ seq 1 1000 | tamis build --to redisbloom --items 10 -o x
 tamis: x: there are more lines than --items, and a RedisBloom filter accepts no more than that
 [2]

@@ -26,6 +26,14 @@ $ tamis build --headroom -1 -f -o f.tamis list
 tamis: --headroom: '-1' is not a share, like 50% or 0.5
 [2]
 
+# At servers, --headroom has the same conditions, and there is no --grow.
+$ tamis build --headroom 50% --kind ribbon -o redis://localhost:1/x list
+tamis: --headroom has no use for a sealed filter, to which nothing can be added
+[2]
+$ tamis add --grow --from list redis://localhost:1/x more
+tamis: add: with redis://: --grow and --from work only with files
+[2]
+
 # add --grow builds a filter again when it has no room, from the list and the new lines.
 $ for kind in blocked bloom partitioned counting cuckoo; do tamis build -f --kind $kind -o f.tamis list; tamis add --grow --from list f.tamis many; cat list many | tamis check -vc f.tamis; done
 tamis: f.tamis: built again, with room for 60,000 lines

@@ -92,6 +92,13 @@ def test_bytes():
     assert done.stdout == b"\n".join(items) + b"\n"
 
 
+def test_headroom():
+    """Lines that are counted leave as much room as asked for; in equal parts, rounded up."""
+    url = CLUSTER.url("roomy")
+    tamis("build", "--headroom", "50%", "-o", url, file("roomy", KEYS))
+    assert 30000 <= facts(url)["planned_items"] < 32000, facts(url)
+
+
 def test_add():
     url = CLUSTER.url("add%20it")  # a name with a blank
     tamis("build", "--items", 40000, "--fpr", "0.1%", "--shards", 5, "-o", url)
