@@ -102,8 +102,8 @@ def one_round(folder, kind, most, exact):
 
 
 def another_writer_waits(folder):
-    """The lock lasts until the new file is in place. strace delays its renaming; a line that another
-    process adds meanwhile waits for it, and is in the new file."""
+    """The lock lasts until the new file is in place. strace delays its renaming; a line that
+    another process adds meanwhile waits for it, and is in the new file."""
     path, list_path = os.path.join(folder, "locked.tamis"), os.path.join(folder, "locked.txt")
     first, later = [f"line {i}" for i in range(100)], [f"later {i}" for i in range(1000)]
     write(list_path, first)
