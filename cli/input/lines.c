@@ -602,17 +602,18 @@ uint64_t lines_total_bytes(char **paths, int n)
     return total;
 }
 
-bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *count)
+/* A record of CSV may have several lines. */
+static void count_records(struct lines *l, struct progress *bar, uint64_t *count)
 {
-    struct lines *l = lines_open(how, paths, n, NULL, 1);
-    static char buffer[BLOCK_BYTES];
-    struct progress bar;
-    *count = 0;
-    if (l == NULL) {
-        complain(NULL, "not enough memory");
-        return false;
+    for (const struct block *b; !l->failed && (b = lines_next(l)) != NULL;) {
+        *count += b->n;
+        progress_update(bar, b->n, b->input_bytes);
     }
-    progress_start(&bar, "counting the lines", lines_total_bytes(paths, n));
+}
+
+static void count_ends(struct lines *l, struct progress *bar, uint64_t *count)
+{
+    static char buffer[BLOCK_BYTES];
     while (!l->failed && open_next(l)) {
         ssize_t got;
         char last = l->form.end;
@@ -626,12 +627,28 @@ bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *cou
             for (ssize_t i = 0; i < got; i++) ends += buffer[i] == l->form.end;
             *count += ends;
             last = buffer[got - 1];
-            progress_update(&bar, ends, l->bytes_before + input_taken(l->in));
+            progress_update(bar, ends, l->bytes_before + input_taken(l->in));
         }
         *count += last != l->form.end; /* the last line may lack its line end */
-        if (how->header && *count > before) (*count)--;
+        if (l->form.how->header && *count > before) (*count)--;
         close_file(l);
     }
+}
+
+bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *count)
+{
+    struct lines *l = lines_open(how, paths, n, NULL, 1);
+    struct progress bar;
+    *count = 0;
+    if (l == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    progress_start(&bar, "counting the lines", lines_total_bytes(paths, n));
+    if (l->form.format == CSV)
+        count_records(l, &bar, count);
+    else
+        count_ends(l, &bar, count);
     progress_end(&bar);
     const bool good = !l->failed;
     lines_close(l, true);

@@ -63,7 +63,8 @@ void lines_close(struct lines *l, bool quiet);
 
 /* The bytes of all files if each is a regular file, which can be read twice; otherwise 0. */
 uint64_t lines_total_bytes(char **paths, int n);
-/* Counts the lines of the files. False after a message when a file cannot be read. */
+/* Counts the lines of the files, or the records of CSV that have a key. False after a message when
+ * a file cannot be read. */
 bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *count);
 
 /* Resizes *array, of any type, to n elements of that size. False when memory is lacking; then it is

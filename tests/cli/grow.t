@@ -200,5 +200,8 @@ $ (echo id; seq 1000) > h1; (echo id; seq 1001 1005) > h2; : > nothing; for line
 "planned_items": 1005
 "planned_items": 1005
 "planned_items": 1000
+$ printf 'id,note\n1,"two\nlines"\n2,"x\n\n"\n3\n"' > h4; for field in id note; do tamis build -f --csv --header --field $field -q -o r.tamis h4 h4; tamis info --json r.tamis | grep -o '"planned_items": [0-9]*'; done
+"planned_items": 6
+"planned_items": 4
 $ (echo id; seq 2001 4000) > h3; tamis add --grow --csv --header --field id --from h1 h.tamis h3
 tamis: h.tamis: built again, with room for 4,500 lines
