@@ -2,11 +2,13 @@
 
 #include "fail.h"
 #include "hash_set.h"
+#include "keys.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/count.h>
+#include <tamis/map.h>
 
 #define MOST_PENDING 4096u
 #define FIRST_PENDING 64u
@@ -15,7 +17,7 @@
 enum method {
     PENDING, /* keys in `pending` */
     HANDLE,  /* a filter or sketch in `t`; the last keys are in `pending` */
-    HASHES,  /* hashes in `set` */
+    HASHES,  /* hashes in `set`; for a map, with their values */
     UNION    /* images, merged in `t` */
 };
 
@@ -36,7 +38,7 @@ enum { HEAD = sizeof(uint32_t) + sizeof(int64_t) };
 
 static bool is_sealed_kind(uint32_t kind)
 {
-    return kind == TAMIS_RIBBON || kind == TAMIS_FUSE;
+    return kind == TAMIS_RIBBON || kind == TAMIS_FUSE || kind == TAMIS_VALUE_MAP;
 }
 
 static bool is_sketch(uint32_t kind)
@@ -102,6 +104,7 @@ tamis_status gather_new(const tamis_plan *plan, uint64_t most, const tamis_memor
         return s;
     }
     g->method = can_merge(g->plan.kind) ? PENDING : HASHES;
+    g->set.values = g->plan.kind == TAMIS_VALUE_MAP;
     g->limit = g->plan.bytes / 4 < MOST_PENDING ? (size_t)g->plan.bytes / 4 : MOST_PENDING;
     *out = g;
     return TAMIS_OK;
@@ -141,7 +144,8 @@ bool gather_has_plan(const struct gather *g, const tamis_plan *plan)
 {
     const tamis_plan *p = &g->asked;
     return g->method != UNION && p->kind == plan->kind && p->items == plan->items &&
-           p->fpr == plan->fpr && p->bytes == plan->bytes && p->error == plan->error;
+           p->fpr == plan->fpr && p->bytes == plan->bytes && p->error == plan->error &&
+           p->cell_bits == plan->cell_bits;
 }
 
 static tamis_options options_of(const struct gather *g)
@@ -206,6 +210,48 @@ static size_t take_pending(const struct gather *g, size_t *at, tamis_bytes *keys
     return n;
 }
 
+/* --- Values of a map -------------------------------------------------------------------------- */
+
+/* Adds a hash with its value. `key` is for the error; NULL: it is not known. */
+static tamis_status add_pair(struct gather *g, tamis_hash h, const tamis_bytes *key,
+                             tamis_error *why)
+{
+    const uint32_t value = (uint32_t)h.lo;
+    uint32_t before = value;
+    char shown[SQL_SHOWN_ROOM];
+    if (!hash_set_find(&g->set, h, &before))
+        return hash_set_add(&g->set, g->memory, h) ? TAMIS_OK : no_memory(why);
+    if (before == value) return TAMIS_OK;
+    if (key != NULL) sql_show_key(*key, shown);
+    return sql_fail(why, TAMIS_EINVAL, "%s%s has two values, %" PRIu32 " and %" PRIu32,
+                    key != NULL ? "the key " : "a key", key != NULL ? shown : "",
+                    before < value ? before : value, before < value ? value : before);
+}
+
+static tamis_status take_value(struct gather *g, tamis_bytes key, int64_t value, tamis_error *why)
+{
+    const uint32_t bits = g->asked.cell_bits != 0 ? g->asked.cell_bits : SQL_VALUE_BITS;
+    tamis_hash h = tamis_hash_bytes(g->plan.seed, key.p, key.len);
+    if (value < 0 || value >> bits != 0)
+        return sql_fail(why, TAMIS_EINVAL,
+                        "the value of a key must be from 0 to %" PRIu64 ", not %" PRId64,
+                        (UINT64_C(1) << bits) - 1, value);
+    h.lo = (h.lo & ~(uint64_t)UINT32_MAX) | (uint64_t)value;
+    return add_pair(g, h, &key, why);
+}
+
+/* How many bits the values need. */
+static uint32_t value_bits(const struct gather *g)
+{
+    tamis_hash some[BATCH];
+    size_t at = 0, n;
+    uint32_t all = 0, bits = 1;
+    while ((n = hash_set_take(&g->set, &at, some, BATCH)) != 0)
+        for (size_t i = 0; i < n; i++) all |= (uint32_t)some[i].lo;
+    while (all >> (bits - 1) > 1) bits++;
+    return bits;
+}
+
 /* --- Adding ----------------------------------------------------------------------------------- */
 
 static tamis_status add_to_handle(struct gather *g, const tamis_bytes *keys, const int64_t *weights,
@@ -256,6 +302,7 @@ static tamis_status flush(struct gather *g, tamis_error *why)
 
 tamis_status gather_add(struct gather *g, tamis_bytes key, int64_t weight, tamis_error *why)
 {
+    if (g->set.values) return take_value(g, key, weight, why);
     if (g->method == HASHES)
         return hash_set_add(&g->set, g->memory, tamis_hash_bytes(g->plan.seed, key.p, key.len))
                    ? TAMIS_OK
@@ -297,14 +344,21 @@ static tamis_status combine_pending(struct gather *g, const struct gather *from,
     return s;
 }
 
+/* Adds a hash of another state. */
+static tamis_status take_hash(struct gather *g, tamis_hash h, tamis_error *why)
+{
+    if (g->set.values) return add_pair(g, h, NULL, why);
+    return hash_set_add(&g->set, g->memory, h) ? TAMIS_OK : no_memory(why);
+}
+
 static tamis_status combine_hashes(struct gather *g, const struct gather *from, tamis_error *why)
 {
     tamis_hash some[BATCH];
     size_t at = 0, n;
-    while ((n = hash_set_take(&from->set, &at, some, BATCH)) != 0)
-        for (size_t i = 0; i < n; i++)
-            if (!hash_set_add(&g->set, g->memory, some[i])) return no_memory(why);
-    return TAMIS_OK;
+    tamis_status s = TAMIS_OK;
+    while (s == TAMIS_OK && (n = hash_set_take(&from->set, &at, some, BATCH)) != 0)
+        for (size_t i = 0; i < n && s == TAMIS_OK; i++) s = take_hash(g, some[i], why);
+    return s;
 }
 
 struct buffer {
@@ -349,6 +403,24 @@ tamis_status gather_combine(struct gather *g, const struct gather *from, tamis_e
 
 /* --- The result ------------------------------------------------------------------------------- */
 
+static tamis_status add_hashes(struct gather *g, const tamis_hash *h, size_t n, tamis_error *why)
+{
+    uint32_t values[BATCH];
+    tamis_hash whole[BATCH];
+    if (g->set.values) {
+        for (size_t i = 0; i < n; i++) {
+            values[i] = (uint32_t)h[i].lo;
+            /* A map ignores the lower half of lo, but the library suspects hashes whose bits do not
+             * vary, as those of small values. */
+            whole[i] = h[i];
+            whole[i].lo ^= (uint32_t)(h[i].hi * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+        }
+        return tamis_add_value_hashes(g->t, whole, values, n, NULL, why);
+    }
+    const tamis_status s = tamis_add_hashes(g->t, h, n, NULL, NULL);
+    return s == TAMIS_OK ? s : sql_fail(why, s, "%s", tamis_status_message(s));
+}
+
 /* A filter of the hashes, sealed if it is of such a kind. */
 static tamis_status build_from_hashes(struct gather *g, tamis_error *why)
 {
@@ -360,15 +432,14 @@ static tamis_status build_from_hashes(struct gather *g, tamis_error *why)
         plan.items = hash_set_count(&g->set) != 0 ? hash_set_count(&g->set) : 1;
         plan.bytes = 0;
     }
+    if (g->set.values && plan.cell_bits == 0) plan.cell_bits = value_bits(g);
     tamis_close(g->t);
     g->t = NULL;
     tamis_status s = tamis_solve(&plan, NULL, why);
     if (s == TAMIS_OK) s = check_size(plan.bytes, g->most, why);
     if (s == TAMIS_OK) s = tamis_create(&plan, &o, &g->t, why);
-    while (s == TAMIS_OK && (n = hash_set_take(&g->set, &at, some, BATCH)) != 0) {
-        s = tamis_add_hashes(g->t, some, n, NULL, NULL);
-        if (s != TAMIS_OK) sql_fail(why, s, "%s", tamis_status_message(s));
-    }
+    while (s == TAMIS_OK && (n = hash_set_take(&g->set, &at, some, BATCH)) != 0)
+        s = add_hashes(g, some, n, why);
     if (s == TAMIS_OK && is_sealed_kind(plan.kind)) s = tamis_seal(g->t, why);
     if (s != TAMIS_OK) {
         tamis_close(g->t);
@@ -521,7 +592,8 @@ static tamis_status read_hashes(struct gather *g, tamis_bytes rest, tamis_error 
     if (rest.len % sizeof h != 0) return not_a_state(why);
     for (size_t i = 0; i < rest.len; i += sizeof h) {
         memcpy(&h, (const char *)rest.p + i, sizeof h);
-        if (!hash_set_add(&g->set, g->memory, h)) return no_memory(why);
+        const tamis_status s = take_hash(g, h, why);
+        if (s != TAMIS_OK) return s;
     }
     return TAMIS_OK;
 }

@@ -4,7 +4,8 @@
  * memory of its whole filter. Its keys are therefore kept as they are until they take 4 KiB or a
  * quarter of the image; only then is the filter created. States of parallel workers are combined by
  * merging their filters. A kind that cannot be merged (cuckoo, growing, pair and the sealed kinds)
- * keeps the distinct hashes of its keys until the end.
+ * keeps the distinct hashes of its keys until the end, a map with their values. Without a plan of
+ * their bits (cell_bits), values get as many as the greatest one needs.
  *
  * Memory comes from the database, through the tamis_memory, which must outlive the state. No call
  * keeps a pointer to the bytes that it is given. */
@@ -34,8 +35,11 @@ const tamis_plan *gather_plan(const struct gather *g);
 /* Whether this plan, not yet solved, is the one that the state began with. */
 bool gather_has_plan(const struct gather *g, const tamis_plan *plan);
 
-/* Adds a key; the weight counts only for sketches, and is at least 0. */
+/* Adds a key. The weight counts only for sketches, and is at least 0. For a map it is the value;
+ * a key with two values is TAMIS_EINVAL, which names the key, or only the values if the first one
+ * is from another state. */
 tamis_status gather_add(struct gather *g, tamis_bytes key, int64_t weight, tamis_error *why);
+enum { SQL_VALUE_BITS = 32 }; /* of a value of a map */
 /* Adds an image to a union. */
 tamis_status gather_add_image(struct gather *g, tamis_bytes image, tamis_error *why);
 /* Adds everything that `from` has, which stays as it is. */

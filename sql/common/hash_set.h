@@ -1,4 +1,7 @@
-/* The distinct hashes of an aggregate whose kind cannot be merged. Each takes 21 to 43 bytes. */
+/* The distinct hashes of an aggregate whose kind cannot be merged. Each takes 21 to 43 bytes.
+ *
+ * If they have values (`values`), the value of a hash is in the lower half of lo, which maps do not
+ * use. Hashes are then compared without it. */
 #ifndef TAMIS_SQL_HASH_SET_H
 #define TAMIS_SQL_HASH_SET_H
 
@@ -7,11 +10,16 @@
 struct hash_set {
     tamis_hash *slots; /* NULL: empty */
     size_t log, used;
-    bool zero; /* the hash 0, which marks free slots: a hostile key may have it */
+    bool values; /* set it before the first hash is added */
+    bool zero;   /* the hash 0, which marks free slots: a hostile key may have it */
+    uint32_t zero_value;
 };
 
-/* False: no memory; nothing has changed. */
+/* Adds a hash, unless it is there; then the set stays as it is, whatever the value. False: no
+ * memory; nothing has changed. */
 bool hash_set_add(struct hash_set *s, const tamis_memory *m, tamis_hash h);
+/* Whether the hash is there. Sets *value to its value. */
+bool hash_set_find(const struct hash_set *s, tamis_hash h, uint32_t *value);
 size_t hash_set_count(const struct hash_set *s);
 /* Writes hashes to out, n at most, from slot *at on, which it moves on. Returns 0 at the end.
  * Their order depends on all bits of a hash, so that they look as uniform as they are. */

@@ -1,5 +1,6 @@
 #include "keys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Integer columns are the most frequent keys, so the time of a row depends on these functions.
@@ -71,6 +72,20 @@ tamis_bytes sql_item(tamis_bytes item, uint32_t encoding, char room[SQL_KEY_ROOM
     uint64_t n = 0;
     for (int i = 0; i < 8; i++) n |= (uint64_t)p[i] << 8 * i;
     return (tamis_bytes){room, sql_decimal((int64_t)n, room)};
+}
+
+void sql_show_key(tamis_bytes key, char out[SQL_SHOWN_ROOM])
+{
+    static const size_t longest = sizeof "\\xff" - 1, end = sizeof "...'";
+    const uint8_t *p = key.p;
+    size_t n = 0, i = 0;
+    out[n++] = '\'';
+    for (; i < key.len && n + longest + end <= SQL_SHOWN_ROOM; i++)
+        if (p[i] >= ' ' && p[i] < 0x7f)
+            out[n++] = (char)p[i];
+        else
+            n += (size_t)snprintf(out + n, SQL_SHOWN_ROOM - n, "\\x%02x", p[i]);
+    snprintf(out + n, SQL_SHOWN_ROOM - n, "%s'", i < key.len ? "..." : "");
 }
 
 /* The length of a character of UTF-8, 0 if there is none. */

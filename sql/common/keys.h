@@ -31,6 +31,11 @@ size_t sql_decimal(int64_t n, char room[SQL_KEY_ROOM]);
  * is written to room. Others are unchanged. */
 tamis_bytes sql_item(tamis_bytes item, uint32_t encoding, char room[SQL_KEY_ROOM]);
 
+/* Writes the beginning of a key for an error, in quotation marks and ASCII: other bytes are
+ * \xNN. */
+enum { SQL_SHOWN_ROOM = 88 };
+void sql_show_key(tamis_bytes key, char out[SQL_SHOWN_ROOM]);
+
 /* Whether bytes are UTF-8 without NUL, which every database can show as text. */
 bool sql_is_text(tamis_bytes b);
 

@@ -12,6 +12,7 @@
 /* Those of the command. */
 #define DEFAULT_BYTES ((uint64_t)1 << 20)
 #define DEFAULT_LISTED 100
+#define DEFAULT_RATE 0.01
 /* A top of k items has room for their texts and for ten times as many counters. */
 #define BYTES_FOR_LISTED 1024u
 
@@ -146,6 +147,10 @@ static void begin_filter(FunctionCallInfo fcinfo)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("tamis: the false-positive rate must be above 0 and below 1")));
     if (PG_NARGS() > 4) plan.kind = pg_kind(PG_GETARG_TEXT_PP(4));
+    if (plan.kind == TAMIS_VALUE_MAP)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("tamis: a map has a value for each key"), errhint("See tamis_map_agg.")));
     if (plan.kind >= TAMIS_COUNT_MIN)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("tamis: a %s is a sketch, not a filter", tamis_kind_name(plan.kind)),
@@ -179,6 +184,33 @@ Datum pg_tamis_seal_step(PG_FUNCTION_ARGS)
 {
     if (!is_begun(fcinfo, 2)) begin_seal(fcinfo);
     return step(fcinfo, 1);
+}
+
+static void begin_map(FunctionCallInfo fcinfo)
+{
+    tamis_plan plan = TAMIS_PLAN_INIT;
+    need_parameters(fcinfo, 3);
+    plan.kind = TAMIS_VALUE_MAP;
+    plan.fpr = PG_NARGS() > 3 ? PG_GETARG_FLOAT8(3) : DEFAULT_RATE;
+    if (!(plan.fpr > 0 && plan.fpr <= 1))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("tamis: the false-positive rate of a map must be above 0 and at most 1")));
+    const uint64_t bits = PG_NARGS() > 4 ? whole(fcinfo, 4, "value_bits") : 0;
+    if (bits > SQL_VALUE_BITS)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tamis: a value has 1 to %d bits", SQL_VALUE_BITS)));
+    plan.cell_bits = (uint32_t)bits;
+    begin(fcinfo, &plan);
+}
+
+/* (state, key, value [, fpr [, value_bits]]). A row without a value is ignored. */
+PG_FUNCTION_INFO_V1(pg_tamis_map_step);
+Datum pg_tamis_map_step(PG_FUNCTION_ARGS)
+{
+    if (!is_begun(fcinfo, 3)) begin_map(fcinfo);
+    if (PG_ARGISNULL(2)) PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+    return step(fcinfo, PG_GETARG_INT64(2));
 }
 
 static void begin_distinct(FunctionCallInfo fcinfo)

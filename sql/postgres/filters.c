@@ -11,6 +11,7 @@
 #include <math.h>
 #include <tamis/count.h>
 #include <tamis/distinct.h>
+#include <tamis/map.h>
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
@@ -21,6 +22,22 @@ Datum pg_tamis_contains(PG_FUNCTION_ARGS)
     const struct pg_site *s = pg_site(fcinfo);
     const tamis_bytes key = pg_site_key(s, PG_GETARG_DATUM(1), room);
     PG_RETURN_BOOL(tamis_may_contain(s->t, key.p, key.len));
+}
+
+/* NULL for a key that is certainly not in the map. */
+PG_FUNCTION_INFO_V1(pg_tamis_value);
+Datum pg_tamis_value(PG_FUNCTION_ARGS)
+{
+    char room[PG_VALUE_ROOM];
+    uint32_t value;
+    uint8_t found;
+    tamis_error why;
+    const struct pg_site *s = pg_site(fcinfo);
+    const tamis_bytes key = pg_site_key(s, PG_GETARG_DATUM(1), room);
+    const tamis_status status = tamis_value_many(s->t, &key, 1, &value, &found, &why);
+    if (status != TAMIS_OK) pg_fail(status, &why);
+    if ((found & 1) == 0) PG_RETURN_NULL();
+    PG_RETURN_INT64(value);
 }
 
 static tamis_estimate estimate(FunctionCallInfo fcinfo)

@@ -54,6 +54,10 @@ CREATE OPERATOR @> (LEFTARG = tamis, RIGHTARG = text, FUNCTION = tamis_contains)
 COMMENT ON OPERATOR @> (tamis, anyelement) IS 'may contain: false is certain';
 COMMENT ON OPERATOR @> (tamis, text) IS 'may contain: false is certain';
 
+CREATE FUNCTION tamis_value(tamis, anyelement) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pg_tamis_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 4;
+CREATE FUNCTION tamis_value(tamis, text) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pg_tamis_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 4;
 CREATE FUNCTION tamis_estimate(tamis, anyelement) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pg_tamis_estimate' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 CREATE FUNCTION tamis_estimate(tamis, text) RETURNS bigint
@@ -106,6 +110,13 @@ CREATE FUNCTION tamis_filter_step(internal, anyelement, bigint, double precision
     AS 'MODULE_PATHNAME', 'pg_tamis_filter_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION tamis_seal_step(internal, anyelement, double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'pg_tamis_seal_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION tamis_map_step(internal, anyelement, bigint) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pg_tamis_map_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION tamis_map_step(internal, anyelement, bigint, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pg_tamis_map_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION tamis_map_step(internal, anyelement, bigint, double precision, bigint)
+    RETURNS internal
+    AS 'MODULE_PATHNAME', 'pg_tamis_map_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION tamis_distinct_step(internal, anyelement) RETURNS internal
     AS 'MODULE_PATHNAME', 'pg_tamis_distinct_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION tamis_distinct_step(internal, anyelement, double precision) RETURNS internal
@@ -150,6 +161,21 @@ CREATE AGGREGATE tamis_filter_agg(anyelement, bigint, double precision, text) (
 );
 CREATE AGGREGATE tamis_seal_agg(anyelement, double precision) (
     SFUNC = tamis_seal_step, STYPE = internal, SSPACE = 512, FINALFUNC = tamis_final,
+    COMBINEFUNC = tamis_combine, SERIALFUNC = tamis_serialize, DESERIALFUNC = tamis_deserialize,
+    PARALLEL = SAFE
+);
+CREATE AGGREGATE tamis_map_agg(anyelement, bigint) (
+    SFUNC = tamis_map_step, STYPE = internal, SSPACE = 512, FINALFUNC = tamis_final,
+    COMBINEFUNC = tamis_combine, SERIALFUNC = tamis_serialize, DESERIALFUNC = tamis_deserialize,
+    PARALLEL = SAFE
+);
+CREATE AGGREGATE tamis_map_agg(anyelement, bigint, double precision) (
+    SFUNC = tamis_map_step, STYPE = internal, SSPACE = 512, FINALFUNC = tamis_final,
+    COMBINEFUNC = tamis_combine, SERIALFUNC = tamis_serialize, DESERIALFUNC = tamis_deserialize,
+    PARALLEL = SAFE
+);
+CREATE AGGREGATE tamis_map_agg(anyelement, bigint, double precision, bigint) (
+    SFUNC = tamis_map_step, STYPE = internal, SSPACE = 512, FINALFUNC = tamis_final,
     COMBINEFUNC = tamis_combine, SERIALFUNC = tamis_serialize, DESERIALFUNC = tamis_deserialize,
     PARALLEL = SAFE
 );

@@ -11,6 +11,7 @@ SQLITE_EXTENSION_INIT3
 /* Those of the command. */
 #define DEFAULT_BYTES ((uint64_t)1 << 20)
 #define DEFAULT_LISTED 100
+#define DEFAULT_RATE 0.01
 /* A top of k items has room for their texts and for ten times as many counters. */
 #define BYTES_FOR_LISTED 1024u
 
@@ -27,6 +28,8 @@ static tamis_status read_filter(int n, sqlite3_value **v, struct lite_row *row, 
     tamis_status s = lite_whole(v[1], "items", &row->plan.items, why);
     if (s == TAMIS_OK) s = lite_rate(v[2], &row->plan.fpr, why);
     if (s == TAMIS_OK && n > 3) s = lite_kind(v[3], &row->plan.kind, why);
+    if (s == TAMIS_OK && row->plan.kind == TAMIS_VALUE_MAP)
+        return sql_fail(why, TAMIS_EINVAL, "a map has a value for each key; see tamis_map_agg");
     if (s == TAMIS_OK && row->plan.kind >= TAMIS_COUNT_MIN)
         return sql_fail(why, TAMIS_EINVAL,
                         "a %s is a sketch, not a filter; see tamis_count_agg, tamis_top_agg and "
@@ -40,6 +43,24 @@ static tamis_status read_seal(int n, sqlite3_value **v, struct lite_row *row, ta
     (void)n;
     row->plan.kind = TAMIS_RIBBON;
     return lite_rate(v[1], &row->plan.fpr, why);
+}
+
+/* (key, value [, fpr [, value_bits]]). A row without a value is ignored. */
+static tamis_status read_map(int n, sqlite3_value **v, struct lite_row *row, tamis_error *why)
+{
+    uint64_t bits = 0;
+    row->plan.kind = TAMIS_VALUE_MAP;
+    row->plan.fpr = DEFAULT_RATE;
+    row->ignored = lite_is_null(v[1]);
+    if (!row->ignored && sqlite3_value_type(v[1]) != SQLITE_INTEGER)
+        return sql_fail(why, TAMIS_EINVAL, "the value of a key must be an INTEGER");
+    row->weight = sqlite3_value_int64(v[1]);
+    tamis_status s = n > 2 ? lite_map_rate(v[2], &row->plan.fpr, why) : TAMIS_OK;
+    if (s == TAMIS_OK && n > 3) s = lite_whole(v[3], "value_bits", &bits, why);
+    if (s == TAMIS_OK && bits > SQL_VALUE_BITS)
+        return sql_fail(why, TAMIS_EINVAL, "a value has 1 to %d bits", SQL_VALUE_BITS);
+    row->plan.cell_bits = (uint32_t)bits;
+    return s;
 }
 
 static tamis_status read_distinct(int n, sqlite3_value **v, struct lite_row *row, tamis_error *why)
@@ -234,6 +255,9 @@ const struct lite_function lite_aggregates[] = {
     {"tamis_filter_agg", 3, PURE, step, final_image, read_filter},
     {"tamis_filter_agg", 4, PURE, step, final_image, read_filter},
     {"tamis_seal_agg", 2, PURE, step, final_image, read_seal},
+    {"tamis_map_agg", 2, PURE, step, final_image, read_map},
+    {"tamis_map_agg", 3, PURE, step, final_image, read_map},
+    {"tamis_map_agg", 4, PURE, step, final_image, read_map},
     {"tamis_distinct_agg", 1, PURE, step, final_image, read_distinct},
     {"tamis_distinct_agg", 2, PURE, step, final_image, read_distinct},
     {"tamis_count_agg", 1, PURE, step, final_image, read_count},

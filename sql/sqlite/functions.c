@@ -67,6 +67,25 @@ static void contains(sqlite3_context *ctx, int n, sqlite3_value **v)
     lite_release(o);
 }
 
+/* NULL for a key that is certainly not in the map. */
+static void value_of(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+    char room[SQL_KEY_ROOM];
+    tamis_bytes key;
+    tamis_error why;
+    uint32_t value;
+    uint8_t found;
+    if (any_null(n, v)) return;
+    struct lite_image *o = with_key(ctx, lite_argument(ctx, 0, v[0]), v[1], room, &key);
+    if (o == NULL) return;
+    const tamis_status s = tamis_value_many(o->t, &key, 1, &value, &found, &why);
+    if (s != TAMIS_OK)
+        lite_fail(ctx, s, &why);
+    else if ((found & 1) != 0)
+        sqlite3_result_int64(ctx, value);
+    lite_release(o);
+}
+
 /* Returns false if the call has ended with NULL or with an error. */
 static bool estimated(sqlite3_context *ctx, int n, sqlite3_value **v, tamis_estimate *e)
 {
@@ -311,6 +330,7 @@ enum {
 
 const struct lite_function lite_functions[] = {
     {"tamis_contains", 2, PURE, contains, NULL, NULL},
+    {"tamis_value", 2, PURE, value_of, NULL, NULL},
     {"tamis_estimate", 2, PURE, estimate, NULL, NULL},
     {"tamis_estimate_bounds", 2, PURE, estimate_bounds, NULL, NULL},
     {"tamis_cardinality", 1, PURE, cardinality, NULL, NULL},

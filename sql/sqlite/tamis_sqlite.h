@@ -2,6 +2,7 @@
  *
  *     SELECT tamis_filter_agg(address, 1000000, 0.01) FROM bad;      -- a BLOB
  *     SELECT * FROM visits WHERE tamis_contains(:filter, address);
+ *     SELECT tamis_value(:map, address) FROM visits;
  *
  *     extension.c   what is registered, and the entry points
  *     support.c     memory and errors
@@ -22,6 +23,7 @@
 
 #include <sqlite3ext.h>
 #include <tamis/count.h>
+#include <tamis/map.h>
 #include <tamis/tamis.h>
 
 /* --- Functions (extension.c) ------------------------------------------------------------------ */
@@ -38,7 +40,7 @@ struct lite {
 };
 
 /* What an aggregate reads from a row: the plan, which must be the same in all rows of a group, and
- * the weight of the value. */
+ * the weight of the value, or the value of a key of a map. */
 struct lite_row {
     tamis_plan plan;
     int64_t weight;
@@ -96,6 +98,7 @@ tamis_status lite_blob(sqlite3_value *v, tamis_bytes *out, tamis_error *why);
 tamis_status lite_whole(sqlite3_value *v, const char *name, uint64_t *out, tamis_error *why);
 tamis_status lite_real(sqlite3_value *v, const char *name, double *out, tamis_error *why);
 tamis_status lite_rate(sqlite3_value *v, double *out, tamis_error *why);
+tamis_status lite_map_rate(sqlite3_value *v, double *out, tamis_error *why); /* may be 1 */
 tamis_status lite_kind(sqlite3_value *v, uint32_t *out, tamis_error *why);
 tamis_status lite_path(sqlite3_value *v, const char **out, tamis_error *why);
 

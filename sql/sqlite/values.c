@@ -78,6 +78,13 @@ tamis_status lite_rate(sqlite3_value *v, double *out, tamis_error *why)
     return sql_fail(why, TAMIS_EINVAL, "the false-positive rate must be above 0 and below 1");
 }
 
+tamis_status lite_map_rate(sqlite3_value *v, double *out, tamis_error *why)
+{
+    const tamis_status s = lite_real(v, "the false-positive rate", out, why);
+    if (s != TAMIS_OK || *out <= 1) return s;
+    return sql_fail(why, TAMIS_EINVAL, "the false-positive rate of a map must be at most 1");
+}
+
 /* Text without NUL. Sets *out only if there is nothing wrong. */
 static tamis_status word_of(sqlite3_value *v, const char *name, const char **out, tamis_error *why)
 {

@@ -13,7 +13,8 @@ from test_postgres_functions import check, fails  # noqa: E402
 MAKERS = ("tamis_filter_agg(v, 2000, 1e-6)", "tamis_filter_agg(v, 2000, 1e-6, 'bloom')",
           "tamis_seal_agg(v, 1e-6)", "tamis_distinct_agg(v)", "tamis_distinct_agg(v, 0.05)",
           "tamis_count_agg(v)", "tamis_count_agg(v, 1)", "tamis_count_agg(v, 1, 100000)",
-          "tamis_top_agg(v)", "tamis_top_agg(v, 10)")
+          "tamis_top_agg(v)", "tamis_top_agg(v, 10)", "tamis_map_agg(v, 1, 1e-6)",
+          "tamis_map_agg(v, 1, 1e-6, 8)")
 MERGED = ("auto", "blocked", "bloom", "partitioned", "counting")
 NOT_MERGED = ("cuckoo", "growing", "pair", "fuse", "ribbon")
 

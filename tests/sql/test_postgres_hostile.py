@@ -29,7 +29,8 @@ MAGIC = bytes.fromhex("8954414d49530d0a")
 
 # Everything that can be done with a value.
 VERBS = ("tamis_info({})", "tamis_cardinality({})", "tamis_is_sketch({})", "{} @> 'x'", "{} @> 7",
-         "{} @> 'x'::bytea", "tamis_estimate({}, 'x')", "tamis_estimate_bounds({}, 12345678)",
+         "{} @> 'x'::bytea", "tamis_value({}, 'x')", "tamis_value({}, 7)",
+         "tamis_estimate({}, 'x')", "tamis_estimate_bounds({}, 12345678)",
          "(SELECT count(item) FROM tamis_list({}))", "(SELECT count(*) FROM tamis_list({}, 2))",
          "tamis_add({}, 'x')", "tamis_add({}, 7)", "tamis_add({}, 'x', 3)",
          "tamis_add({}, 'x', -3)", "tamis_merge({}, {})", "{} || tamis_empty('bloom', 9, 0.1)",

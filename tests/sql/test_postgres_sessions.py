@@ -241,6 +241,7 @@ def queries():
     for call, groups in (("approx_count_distinct(v)", 1000), ("tamis_distinct_agg(v, 0.001)", 1000),
                          ("approx_top_k(v, 10)", 20), ("tamis_filter_agg(v, 30000, 0.001)", 20),
                          ("tamis_seal_agg(v, 0.001)", 1000), ("tamis_count_agg(v)", 20),
+                         ("tamis_map_agg(v, v)", 1000),
                          ("tamis_filter_agg(v, 30000, 0.01, 'cuckoo')", 20),
                          ("tamis_top_agg(v)", 20)):
         yield f"SELECT {call} FROM {rows}"

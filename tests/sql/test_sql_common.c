@@ -192,6 +192,37 @@ static void test_hash_set(void)
     CHECK(a.blocks == 0 && hash_set_count(&s) == 0);
 }
 
+/* The value of a hash is not part of it; the first one stays. */
+static void test_hash_values(void)
+{
+    enum { N = 1000 };
+    struct tracker a;
+    struct hash_set s = {.values = true};
+    tamis_hash some[7];
+    uint32_t value;
+    size_t at = 0, n, all = 0;
+    tracker_init(&a);
+    CHECK(!hash_set_find(&s, hash_number(3), &value));
+    for (uint64_t i = 0; i < 2 * N; i++) {
+        tamis_hash h = hash_number(i % N);
+        h.lo = (h.lo & ~(uint64_t)UINT32_MAX) | (i + 5);
+        CHECK(hash_set_find(&s, h, &value) == (i >= N));
+        CHECK(i < N || value == i - N + 5);
+        CHECK(hash_set_add(&s, &a.memory, h));
+        CHECK(hash_set_find(&s, h, &value) && value == i % N + 5);
+    }
+    CHECK(hash_set_count(&s) == N && !hash_set_find(&s, hash_number(N), &value));
+    while ((n = hash_set_take(&s, &at, some, 7)) != 0)
+        for (size_t i = 0; i < n; i++, all++) {
+            const uint32_t taken = (uint32_t)some[i].lo;
+            CHECK(taken >= 5 && taken < N + 5);
+            CHECK(some[i].hi == hash_number(taken - 5).hi);
+        }
+    CHECK(all == N);
+    hash_set_free(&s, &a.memory);
+    CHECK(a.blocks == 0);
+}
+
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static tamis *filled(uint32_t kind, uint64_t n)
@@ -235,6 +266,7 @@ static const struct test tests[] = {
     {"values become keys", test_keys},
     {"items are shown", test_items},
     {"sets of hashes", test_hash_set},
+    {"hashes with values", test_hash_values},
     {"JSON in other locales", test_locale},
 };
 

@@ -10,6 +10,7 @@
 
 #include <tamis/count.h>
 #include <tamis/distinct.h>
+#include <tamis/map.h>
 
 #define MOST ((uint64_t)1 << 20)
 
@@ -19,7 +20,8 @@ enum { KEYS = 3000, PARTS = 7 };
 static char key_texts[KEYS][24];
 static size_t key_lengths[KEYS];
 
-/* A key, of which one is empty, and its weight. */
+/* A key, of which one is empty, and its weight, which follows from the key, as the value of a key
+ * of a map does. */
 static tamis_bytes key_at(size_t i)
 {
     if (key_lengths[i] == 0 && i != 11)
@@ -29,7 +31,7 @@ static tamis_bytes key_at(size_t i)
 
 static int64_t weight_at(size_t i)
 {
-    return (int64_t)(i % 4);
+    return (int64_t)(i * i % 2003 % 4);
 }
 
 struct subject {
@@ -49,6 +51,7 @@ static const struct subject subjects[] = {
     {{.kind = TAMIS_CUCKOO, .items = 3000, .fpr = 0.01}, false, false},
     {{.kind = TAMIS_FUSE, .fpr = 0.01}, true, true},
     {{.kind = TAMIS_RIBBON, .fpr = 0.01}, true, true},
+    {{.kind = TAMIS_VALUE_MAP, .fpr = 0.01, .cell_bits = 2}, true, true},
     {{.kind = TAMIS_COUNT_MIN, .bytes = 40000}, true, true},
     {{.kind = TAMIS_COUNT_SKETCH, .bytes = 40000}, true, true},
     {{.kind = TAMIS_TALLY, .bytes = 40000}, true, false},
@@ -73,7 +76,7 @@ static bool is_sketch_kind(uint32_t kind)
 
 static bool is_sealed(uint32_t kind)
 {
-    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON;
+    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_VALUE_MAP;
 }
 
 /* Kinds that get each key once. */
@@ -104,7 +107,10 @@ static tamis *direct(size_t subject, size_t n)
             continue;
         }
         CHECK_OK(tamis_add(seen, key.p, key.len, &again));
-        if (!is_of_hashes(plan.kind) || !again) CHECK_OK(tamis_add(t, key.p, key.len, NULL));
+        if (plan.kind == TAMIS_VALUE_MAP)
+            CHECK_OK(tamis_add_value(t, key.p, key.len, (uint32_t)weight_at(i), NULL));
+        else if (!is_of_hashes(plan.kind) || !again)
+            CHECK_OK(tamis_add(t, key.p, key.len, NULL));
     }
     tamis_close(seen);
     if (is_sealed(plan.kind)) CHECK_OK(tamis_seal(t, NULL));
@@ -146,7 +152,10 @@ static void check_answers(struct bytes image, size_t subject, size_t n)
     CHECK_OK(tamis_load(image.p, image.n, NULL, &t, NULL));
     for (size_t i = 0; i < n && kind != TAMIS_PAIR; i++) {
         const tamis_bytes key = key_at(i);
+        uint32_t value;
         if (!is_sketch_kind(kind)) CHECK(tamis_may_contain(t, key.p, key.len));
+        if (kind == TAMIS_VALUE_MAP)
+            CHECK(tamis_value(t, key.p, key.len, &value) == TAMIS_OK && value == weight_at(i));
         if (!is_sketch_kind(kind) || kind == TAMIS_DISTINCT) continue;
         int64_t sum = 0;
         for (size_t j = i % 500; j < n; j++)
@@ -360,6 +369,79 @@ static void test_unions(void)
     gather_free(v);
     gather_free(empty);
     gather_free(whole);
+    CHECK(a.blocks == 0);
+}
+
+/* --- Values of a map -------------------------------------------------------------------------- */
+
+static struct gather *map_of(uint32_t bits, struct tracker *a)
+{
+    const tamis_plan plan = {
+        .struct_size = sizeof plan, .kind = TAMIS_VALUE_MAP, .fpr = 0.01, .cell_bits = bits};
+    struct gather *g;
+    CHECK_OK(gather_new(&plan, MOST, &a->memory, &g, NULL));
+    return g;
+}
+
+static void test_value_bits(void)
+{
+    static const struct {
+        int64_t most;
+        uint32_t bits;
+    } cases[] = {{0, 1}, {1, 1}, {2, 2}, {3, 2}, {4, 3}, {255, 8}, {256, 9}, {UINT32_MAX, 32}};
+    struct tracker a;
+    tracker_init(&a);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gather *g = map_of(0, &a);
+        const tamis *t;
+        bool overfull;
+        uint32_t value;
+        tamis_facts f = {.struct_size = sizeof f};
+        CHECK_OK(gather_add(g, (tamis_bytes){"a", 1}, cases[i].most, NULL));
+        CHECK_OK(gather_add(g, (tamis_bytes){"b", 1}, 0, NULL));
+        CHECK_OK(gather_result(g, &t, &overfull, NULL));
+        CHECK_OK(tamis_stat(t, &f));
+        CHECK(f.cell_bits == cases[i].bits && f.sealed);
+        CHECK(tamis_value(t, "a", 1, &value) == TAMIS_OK && value == cases[i].most);
+        CHECK(tamis_value(t, "b", 1, &value) == TAMIS_OK && value == 0);
+        gather_free(g);
+    }
+    CHECK(a.blocks == 0);
+}
+
+/* A value without room, and a key with two values, name what is wrong and leave the state as it
+ * was. Between two states, only the values are known. */
+static void test_wrong_values(void)
+{
+    struct tracker a;
+    tracker_init(&a);
+    tamis_error why;
+    struct gather *g = map_of(3, &a), *other = map_of(3, &a), *wide = map_of(0, &a);
+    const tamis_bytes key = {"k\xe9y\n'", 5}, longer = {key_texts, 500};
+    CHECK_OK(gather_add(g, key, 7, NULL));
+    CHECK_OK(gather_add(g, key, 7, NULL));
+    CHECK(gather_add(g, key, 5, &why) == TAMIS_EINVAL);
+    CHECK(strcmp(why.text, "the key 'k\\xe9y\\x0a'' has two values, 5 and 7") == 0);
+    CHECK(gather_add(g, key, 8, &why) == TAMIS_EINVAL);
+    CHECK(strcmp(why.text, "the value of a key must be from 0 to 7, not 8") == 0);
+    CHECK(gather_add(g, key, -1, &why) == TAMIS_EINVAL);
+    CHECK(gather_add(wide, key, INT64_C(1) << 32, &why) == TAMIS_EINVAL);
+    CHECK(strstr(why.text, "from 0 to 4294967295, not 4294967296") != NULL);
+    CHECK_OK(gather_add(wide, longer, UINT32_MAX - 1, NULL));
+    CHECK(gather_add(wide, longer, UINT32_MAX, &why) == TAMIS_EINVAL);
+    CHECK(strstr(why.text, "...' has two values, 4294967294 and 4294967295") != NULL);
+    CHECK_OK(gather_add(other, key, 5, NULL));
+    CHECK(gather_combine(g, other, &why) == TAMIS_EINVAL);
+    CHECK(strcmp(why.text, "a key has two values, 5 and 7") == 0);
+    CHECK(gather_combine(g, wide, &why) == TAMIS_EMISMATCH);
+    const tamis *t;
+    bool overfull;
+    uint32_t value;
+    CHECK_OK(gather_result(g, &t, &overfull, NULL));
+    CHECK(tamis_value(t, key.p, key.len, &value) == TAMIS_OK && value == 7);
+    gather_free(g);
+    gather_free(other);
+    gather_free(wide);
     CHECK(a.blocks == 0);
 }
 
@@ -583,6 +665,8 @@ static const struct test tests[] = {
     {"small states list their keys", test_few},
     {"parts in any order make the whole", test_parts},
     {"unions of images", test_unions},
+    {"bits of values", test_value_bits},
+    {"wrong values", test_wrong_values},
     {"plans that are refused", test_refused_plans},
     {"more items than planned", test_overfull},
     {"no memory", test_no_memory},

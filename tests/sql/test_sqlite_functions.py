@@ -22,14 +22,16 @@ REGISTERED = {
     ("tamis_empty", 3): PURE, ("tamis_empty", 4): PURE, ("tamis_empty", 5): PURE,
     ("tamis_estimate", 2): PURE, ("tamis_estimate_bounds", 2): PURE,
     ("tamis_file", 1): FILES, ("tamis_filter_agg", 3): PURE, ("tamis_filter_agg", 4): PURE,
-    ("tamis_image", 1): PURE, ("tamis_info", 1): PURE, ("tamis_merge", 2): PURE,
+    ("tamis_image", 1): PURE, ("tamis_info", 1): PURE, ("tamis_map_agg", 2): PURE,
+    ("tamis_map_agg", 3): PURE, ("tamis_map_agg", 4): PURE, ("tamis_merge", 2): PURE,
     ("tamis_save", 2): FILES, ("tamis_seal_agg", 2): PURE, ("tamis_top_agg", 1): PURE,
-    ("tamis_top_agg", 2): PURE, ("tamis_union_agg", 1): PURE, ("tamis_version", 0): INNOCUOUS,
+    ("tamis_top_agg", 2): PURE, ("tamis_union_agg", 1): PURE, ("tamis_value", 2): PURE,
+    ("tamis_version", 0): INNOCUOUS,
 }
 AGGREGATES = ("tamis_filter_agg(x, 1000, 0.01)", "tamis_filter_agg(x, 1000, 0.01, 'cuckoo')",
               "tamis_seal_agg(x, 0.01)", "tamis_distinct_agg(x)", "tamis_distinct_agg(x, 0.05)",
               "tamis_count_agg(x)", "tamis_count_agg(x, 1)", "tamis_count_agg(x, 1, 10000)",
-              "tamis_top_agg(x)", "tamis_top_agg(x, 5)")
+              "tamis_top_agg(x)", "tamis_top_agg(x, 5)", "tamis_map_agg(x, 1)")
 REAL = ("a REAL has no agreed key: cast it to TEXT or INTEGER, in the same way wherever it is "
         "added and looked up")
 NOT_AN_IMAGE = "a filter or sketch is a BLOB, or tamis_file(path) as an argument"
@@ -109,9 +111,10 @@ def test_nulls():
     NULL something empty."""
     db = connect()
     f = one(db, "SELECT tamis_count_agg(1)")
-    for call, arguments in (("contains", 2), ("estimate", 2), ("estimate_bounds", 2),
-                            ("cardinality", 1), ("info", 1), ("compare", 2), ("add", 2),
-                            ("add", 3), ("merge", 2), ("image", 1), ("file", 1), ("save", 2)):
+    for call, arguments in (("contains", 2), ("value", 2), ("estimate", 2),
+                            ("estimate_bounds", 2), ("cardinality", 1), ("info", 1),
+                            ("compare", 2), ("add", 2), ("add", 3), ("merge", 2),
+                            ("image", 1), ("file", 1), ("save", 2)):
         for null in range(arguments):
             values = [f, 1, 1][:arguments]
             if call in ("compare", "merge"):
@@ -538,11 +541,13 @@ def test_no_memory():
     can be used afterwards."""
     memory, db = Memory(), connect()
     table(db, "t", range(2000))
-    f, s, top = one(db, "SELECT tamis_filter_agg(x, 2000, 0.01), tamis_count_agg(x, 1, 20000), "
-                        "tamis_top_agg(x % 10) FROM t")
+    f, s, top, m = one(db, "SELECT tamis_filter_agg(x, 2000, 0.01), tamis_count_agg(x, 1, 20000), "
+                           "tamis_top_agg(x % 10), tamis_map_agg(x, x) FROM t")
     statements = [("SELECT tamis_filter_agg(x, 2000, 0.01) FROM t", ()),
                   ("SELECT tamis_filter_agg(x, 2000, 0.01, 'cuckoo') FROM t", ()),
                   ("SELECT tamis_seal_agg(x, 0.01) FROM t", ()),
+                  ("SELECT tamis_map_agg(x, x) FROM t", ()),
+                  ("SELECT tamis_value(column1, 5) FROM (VALUES (?1))", (m,)),
                   ("SELECT approx_count_distinct(x) FROM t", ()),
                   ("SELECT approx_top_k(x % 10, 10) FROM t", ()),
                   ("SELECT tamis_union_agg(column1) FROM (VALUES (?1), (?1))", (f,)),

@@ -20,6 +20,7 @@ from forged import resummed  # noqa: E402
 
 SEED = int(os.environ.get("TAMIS_SEED", "25"))
 CALLS = ("tamis_contains(?1, 'a')", "tamis_contains(?1, 7)", "tamis_contains(?1, zeroblob(32))",
+         "tamis_value(?1, 'a')", "tamis_value(?1, 7)",
          "tamis_estimate(?1, 'a')", "tamis_estimate_bounds(?1, 7)", "tamis_cardinality(?1)",
          "tamis_info(?1)", "tamis_compare(?1, ?2)", "tamis_compare(?2, ?1)", "tamis_add(?1, 'a')",
          "tamis_add(?1, 7, 3)", "tamis_merge(?1, ?2)", "tamis_merge(?2, ?1)", "tamis_image(?1)",
@@ -29,7 +30,7 @@ SECRETS = {name: key for file in ("more-answers.txt", "answers.txt")
            for name, (key, _) in golden_parts(file).items()}
 # Small ones, whose every bit is flipped.
 SMALL = ("bloom.tamis", "blocked-int64.tamis", "distinct.tamis", "fuse.tamis", "top.tamis",
-         "window-of-tally.tamis")
+         "map.tamis", "window-of-tally.tamis")
 
 
 def raw(word):
