@@ -191,6 +191,8 @@ enum redis_keys {
     X(tamis_estimate, "TAMIS.ESTIMATE", "0.1.0", -3, SCANS, READ, "key item [item ...]",           \
       "Returns for each item its count in seven fields: estimate, lower, upper, confidence, "      \
       "below-noise, certain, suspect")                                                             \
+    X(tamis_value, "TAMIS.VALUE", "0.1.0", -3, READS, READ, "key item [item ...]",                 \
+      "Returns for each item its value in a map, or nil if it is certainly not a key of the map")  \
     X(tamis_top, "TAMIS.TOP", "0.1.0", -2, SCANS, READ, "key [n] [FULL]",                          \
       "Returns the n (default 10) most frequent items of a top, each with its count as "           \
       "TAMIS.COUNT returns it; with FULL, each with its length, its hash and its count as "        \

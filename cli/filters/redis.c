@@ -25,11 +25,11 @@ static const struct {
     const char *name;
     bool all;
 } takes_filters[] = {
-    {"add", false},     {"remove", false}, {"rotate", true}, {"compact", false},
-    {"check", false},   {"freq", false},   {"top", false},   {"merge", true},
-    {"compare", true},  {"info", true},    {"verify", true}, {"explain cost", true},
-    {"convert", true},  {"pack", true},    {"unpack", true}, {"release", true},
-    {"distinct", true}, {"diff", true},    {"migrate", true}};
+    {"add", false},         {"remove", false},  {"rotate", true}, {"compact", false},
+    {"check", false},       {"get", false},     {"freq", false},  {"top", false},
+    {"merge", true},        {"compare", true},  {"info", true},   {"verify", true},
+    {"explain cost", true}, {"convert", true},  {"pack", true},   {"unpack", true},
+    {"release", true},      {"distinct", true}, {"diff", true},   {"migrate", true}};
 
 /* Whether a filter that the command line names has the property. */
 static bool any_filter(const struct args *a, bool (*has)(const char *word))
@@ -138,6 +138,9 @@ int run_redis(const struct args *a)
         stop_now();
         return status;
     }
+    if (strcmp(a->command->name, "get") == 0)
+        return complain(NULL,
+                        "get works on files; for a map in a key, send TAMIS.VALUE to the server");
     return complain(NULL, "%s works on files, not on sets at redis:// addresses", a->command->name);
 }
 

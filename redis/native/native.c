@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <tamis/map.h>
 
 #define NO_KEY "ERR no such key; TAMIS.CREATE creates one"
 
@@ -508,6 +509,36 @@ int redis_tamis_count(redis_ctx *ctx, redis_string **argv, int argc)
 int redis_tamis_estimate(redis_ctx *ctx, redis_string **argv, int argc)
 {
     return reply_counts(ctx, argv, argc, reply_full);
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+int redis_tamis_value(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    struct batch b;
+    tamis_error why;
+    const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    if (batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
+        uint32_t *values = redis_memory.alloc(NULL, b.n * sizeof *values);
+        if (values == NULL) {
+            native_say(ctx, "no memory");
+        } else if (tamis_value_many(t, b.items, b.n, values, b.bits, &why) != TAMIS_OK) {
+            native_say(ctx, why.text);
+        } else {
+            redis.ReplyWithArray(ctx, argc - 2);
+            for (size_t i = 0; i < b.n; i++)
+                if (batch_bit(&b, i))
+                    redis.ReplyWithLongLong(ctx, values[i]);
+                else
+                    redis.ReplyWithNull(ctx);
+        }
+        if (values != NULL) redis_memory.free(NULL, values);
+        redis_memory.free(NULL, b.items);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
 }
 
 /* --- Other changes ---------------------------------------------------------------------------- */

@@ -87,10 +87,11 @@ tamis: x.tamis: a map filter is never full
 tamis: x.tamis: the false-positive rate must be at least 1e-18 and below 1
 tamis: build: with redis://: maps must be files
 [2]
-$ tamis build -o f.tamis m.txt; tamis get f.tamis ann; tamis get m.txt ann; tamis get --field 2 m.tamis ann; tamis add m.tamis m.txt
+$ tamis build -o f.tamis m.txt; tamis get f.tamis ann; tamis get m.txt ann; tamis get --field 2 m.tamis ann; tamis get redis://localhost:1/m ann; tamis add m.tamis m.txt
 tamis: f.tamis: blocked filters have no values; use the kind map
 tamis: m.txt: not a Tamis file
 tamis: get: --field requires lines from standard input, not items as arguments
+tamis: get works on files; for a map in a key, send TAMIS.VALUE to the server
 tamis: m.tamis: unchanged: the filter is sealed and cannot change; build it again from all lines
 [2]
 $ tamis key new -q k; tamis build --key-file k --kind map --value-field 2 -o s.tamis m.txt && tamis get --key-file k s.tamis ann; tamis get s.tamis ann

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from redis_client import Error, MODULE, SOURCE, Server, main  # noqa: E402
 
 FAMILIES = ("bf", "cf", "cms", "topk", "tdigest", "tamis")
-COMMANDS = 52 + 1 + 19  # RedisBloom's, BF.MERGE, TAMIS.*
+COMMANDS = 52 + 1 + 20  # RedisBloom's, BF.MERGE, TAMIS.*
 
 
 def names(c):

@@ -203,7 +203,7 @@ USES = {
                   ("TDIGEST.MERGE", "k2", 2, "k", "k"), ("TDIGEST.ADD", "k2", *range(200))],
     "tamis-img": [("TAMIS.MADD", "k", "a", "b"), ("TAMIS.MHAS", "k", "a", "b"), ("TAMIS.INFO", "k"),
                   ("TAMIS.DUMP", "k"),
-                  ("TAMIS.REMOVE", "k", "a"), ("TAMIS.COUNT", "k", "a"),
+                  ("TAMIS.REMOVE", "k", "a"), ("TAMIS.COUNT", "k", "a"), ("TAMIS.VALUE", "k", "a"),
                   ("TAMIS.CARD", "k", "WITHINTERVAL")],
 }
 AFTER = [("DUMP", "k"), ("COPY", "k", "k2", "REPLACE"), ("MEMORY", "USAGE", "k"),
@@ -223,6 +223,10 @@ def seeds(client):
                     else ("ITEMS", 20, "RATE", 1 / 256)))
         client.do("TAMIS.MADD", kind, *range(15))
         found["tamis-img"].append(client.do("DUMP", kind))
+    for name in ("map", "map-layers", "map-rate-1"):
+        image = pathlib.Path(__file__).parent.parent / f"golden/{name}.tamis"
+        client.do("TAMIS.LOAD", name, image.read_bytes())
+        found["tamis-img"].append(client.do("DUMP", name))
     client.do("FLUSHALL")
     return {name: [fields_of(dump) for dump in dumps] for name, dumps in found.items()}
 

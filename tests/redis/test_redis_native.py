@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
-from redis_client import Error, Server, TAMIS, WRONGTYPE, main, plain  # noqa: E402
+from redis_client import Error, SOURCE, Server, TAMIS, WRONGTYPE, main, plain  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
 BUSY = Error("BUSYKEY Target key name already exists.")
@@ -19,6 +19,10 @@ ITEMS = [f"item-{i}" for i in range(1000)]
 MEMBERSHIP = ("bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo",
               "fuse", "ribbon")
 STATIC = ("fuse", "ribbon")
+
+
+def golden(name):
+    return pathlib.Path(SOURCE, f"tests/golden/{name}.tamis").read_bytes()
 
 
 def shell(*words, text=""):
@@ -346,7 +350,8 @@ def NO_KIND(word):
 
 
 def test_maps():
-    """A map of the command is a value here, and answers as a filter."""
+    """A map of the command is a value here. It answers as a filter, and TAMIS.VALUE returns its
+    values, as 'tamis get' prints them."""
     with Server() as server, tempfile.TemporaryDirectory() as room:
         c = server.client()
         path = pathlib.Path(room, "map")
@@ -357,6 +362,40 @@ def test_maps():
         assert c.do("TAMIS.MHAS", "m", *ITEMS) == [1] * 1000
         assert sum(c.do("TAMIS.MHAS", "m", *[f"other-{i}" for i in range(2000)])) < 100
         assert c.do("TAMIS.DUMP", "m") == path.read_bytes()
+        asked = ITEMS + [f"other-{i}" for i in range(2000)]
+        got = c.do("TAMIS.VALUE", "m", *asked)
+        assert got[:1000] == list(range(1000))
+        assert [n is not None for n in got] == [yes == 1 for yes in c.do("TAMIS.MHAS", "m", *asked)]
+        printed = shell("get", path, text="".join(item + "\n" for item in asked)).stdout
+        assert printed == "".join(f"{item}\t{n}\n" for item, n in zip(asked, got)
+                                  if n is not None)
+        three = server.client(resp=3)
+        assert three.do("TAMIS.VALUE", "m", "item-7", *asked[1000:1500]) == [7, *got[1000:1500]]
+        copy = c.do("DUMP", "m")
+        c.do("DEL", "m")
+        c.do("RESTORE", "m", 0, copy)
+        check(c, ("TAMIS.VALUE m item-999", [999]), ("TAMIS.VALUE none a", NO_KEY))
+        # Every other kind has none, and says so.
+        for kind, more in (("ribbon", ["ITEMS", 9, "RATE", 0.1]), ("tally", ["BYTES", 4096])):
+            c.do("TAMIS.CREATE", kind, kind, *more)
+            assert c.call("TAMIS.VALUE", kind, "a").text.endswith(
+                "have no values; use the kind map"), kind
+        # All values of 32 bits; with rate 1, strangers get values as well.
+        for rate, strangers in ((0.01, None), (1, 0)):
+            text = "".join(f"{item}\t{2**32 - 1}\n" for item in ITEMS)
+            shell("build", "-f", "--kind", "map", "--value-field", 2, "--fpr", rate, "-o", path,
+                  text=text)
+            check(c, (["TAMIS.LOAD", "m", path.read_bytes(), "REPLACE"], "OK"),
+                  (["TAMIS.VALUE", "m", *ITEMS], [2**32 - 1] * 1000))
+            assert (None in c.do("TAMIS.VALUE", "m", *asked)) == (strangers is None)
+        # Keys that the map states to be of another form, and one that is not sealed.
+        words = ("build", "-f", "--kind", "map", "--value-field", 2, "--encoding", "int64le")
+        assert shell(*words, "-o", path, text="7\t70\n-8\t80\n").returncode == 0
+        check(c, (["TAMIS.LOAD", "m", path.read_bytes(), "REPLACE"], "OK"),
+              ("TAMIS.VALUE m 7 -8", [70, 80]))
+        assert "integer" in c.call("TAMIS.VALUE", "m", "7", "x").text
+        check(c, (["TAMIS.LOAD", "m", golden("map-collecting"), "REPLACE"], "OK"),
+              ("TAMIS.VALUE m a", Error("ERR a map has no values before it is sealed")))
         assert isinstance(c.call("TAMIS.ADD", "m", "x"), Error)
 
 
