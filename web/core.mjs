@@ -4,11 +4,11 @@
 const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'EMISMATCH',
   'ECORRUPT', 'EVERSION', 'EKEY', 'EIO', 'ESEALED'];
 const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'growing', 'window',
-  'cuckoo', 'fuse', 'ribbon', 'exact'];
+  'cuckoo', 'fuse', 'ribbon', 'exact', undefined, 'map'];
 const FLAGS = ['strict', 'callerHashes', 'compact', 'autoRotate', 'transfer'];
 const ENCODINGS = [undefined, 'text', 'int64le', 'fixed', 'sha256', 'caller'];
 const BOUNDS = [undefined, 'static', 'dynamic', 'two-set'];
-const INT64LE = 2, FIXED = 3;
+const INT64LE = 2, FIXED = 3, ABSENT = -5;
 // In the order of exports.c.
 const PLAN = 'kind flags items fpr bytes m k cellBits innerKind encoding keyWidth'.split(' ');
 const PROMISE =
@@ -377,6 +377,11 @@ export class Tamis extends main.handles('filter') {
   remove(key) {
     const t = this.handle, n = this.encode(key);
     checked(c.remove(t, room, n));
+  }
+
+  value(key) {
+    const t = this.handle, n = this.encode(key), value = c.value(t, room, n);
+    return value === ABSENT ? undefined : checked(value);
   }
 
   seal() {

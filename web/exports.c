@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/inspect.h>
+#include <tamis/map.h>
 
 /* --- Life cycle ------------------------------------------------------------------------------- */
 
@@ -86,6 +87,14 @@ EXPORT(hasHash) int web_has_hash(const tamis *t, const uint8_t *bytes)
     uint8_t bit;
     memcpy(&h, bytes, sizeof h);
     return tamis_may_contain_hashes(t, &h, 1, &bit) == 1;
+}
+
+/* Returns the value of a key in a map, or a negative status. */
+EXPORT(value) double web_value(const tamis *t, const void *key, size_t len)
+{
+    uint32_t value;
+    const tamis_status s = tamis_value(t, key, len, &value);
+    return s == TAMIS_OK ? (double)value : web_because(s);
 }
 
 EXPORT(remove) int web_remove(tamis *t, const void *key, size_t len)
@@ -230,4 +239,14 @@ uint32_t web_maybes(const tamis *filter, const tamis *delta, const uint8_t *remo
         if (in && !is_removed_hash(removed, n, hashes[i])) bits |= UINT32_C(1) << i;
     }
     return bits;
+}
+
+/* Returns the number of the label that the filter has for an expression, or a negative status. The
+ * delta comes first: an expression that got another label is in both. */
+EXPORT(label) double web_label(const tamis *filter, const tamis *delta, size_t i)
+{
+    uint32_t value;
+    if (delta != NULL && tamis_value(delta, hashes[i], GUARD_HASH_SIZE, &value) == TAMIS_OK)
+        return value;
+    return web_value(filter, hashes[i], GUARD_HASH_SIZE);
 }

@@ -58,13 +58,16 @@ function enter(url) {
   return n < 0 ? text(c.why()) : n;
 }
 
-// Returns the expressions of the URL that the module has parsed.
-function expressions(n, bits) {
+// Returns the expressions of the URL that the module has parsed. If the filter has labels, a maybe
+// has one.
+function expressions(n, bits, { filter, delta, labels }) {
   const m = heap(), spans = new Uint32Array(m.buffer, c.expressions(), 2 * n), hashes = c.hashes();
   return Array.from({ length: n }, (_, i) => ({
     expression: new TextDecoder().decode(m.subarray(spans[2 * i], spans[2 * i] + spans[2 * i + 1])),
     hash: hex(m.subarray(hashes + 32 * i, hashes + 32 * i + 32)),
     maybe: (bits >>> i & 1) === 1,
+    ...(labels && bits >>> i & 1 &&
+      { label: labels[c.label(filter.handle, delta?.handle ?? 0, i)] }),
   }));
 }
 
@@ -83,6 +86,12 @@ function refuse(status, reason) {
 
 const isString = (it, pattern) => typeof it === 'string' && pattern.test(it);
 const isPositive = (n) => Number.isSafeInteger(n) && n >= 1;
+const areLabels = (all) => Array.isArray(all) && all.length <= MOST_LABELS &&
+  all.every((label) => isString(label, LABEL));
+// Returns the names of the lists, in the order of their numbers in a filter that has labels.
+// Without names, such a filter is one like any other.
+const named = (labels) => (labels === undefined || areLabels(labels) ? labels
+  : refuse('ECORRUPT', `the description of the list: labels must be up to ${MOST_LABELS} names`));
 
 // Returns the address of a server, with a slash at the end, under which all its URLs are.
 function addressOf(server) {
@@ -127,7 +136,8 @@ function parsed(bytes, url) {
 function described(m, { maxBytes, maxRate }) {
   const must = (good, what) => good || refuse('ECORRUPT', `the description of the list: ${what}`);
   must(typeof m === 'object' && m !== null, 'not an object');
-  const { version, id, base, unchanged, rate } = m, about = { version, id, base, unchanged, rate };
+  const { version, id, base, unchanged, rate, labels } = m;
+  const about = { version, id, base, unchanged, rate, labels };
   must(isPositive(version), 'version must be a whole number from 1 on');
   must(isPositive(base) && base <= version, 'base must be a whole number from 1 to version');
   must(isString(id, /^[\w-]{1,64}$/), 'id must be up to 64 letters, digits, - and _');
@@ -162,9 +172,9 @@ function sorted(removed) {
   return removed;
 }
 
-// The sealed kinds; `tamis guard build` writes ribbon and exact. The rate in their facts is
+// The sealed kinds; `tamis guard build` writes ribbon, exact and map. The rate in their facts is
 // computed from the cells, and the time of a query is bounded.
-const SEALED = ['fuse', 'ribbon', 'exact'];
+const SEALED = ['fuse', 'ribbon', 'exact', 'map'];
 // The computed rate may be this many times the stated one. `tamis guard build` states it exactly.
 const TOLERANCE = 2;
 const PROBES = 10000;
@@ -210,8 +220,7 @@ function understood(answer, prefixes) {
     typeof seconds === 'number' && seconds >= 0 &&
     (version === undefined || isPositive(version)) &&
     hashes.every((h) => isString(h, SHA256) && prefixes.includes(h.slice(0, 8))) &&
-    labels.every((some) => Array.isArray(some) && some.length <= MOST_LABELS &&
-      some.every((label) => isString(label, LABEL)));
+    labels.every(areLabels);
   if (!good) refuse('ECORRUPT', 'not an answer to the question');
   return new Map(hashes.map((h, i) => [h, labels[i]]));
 }
@@ -279,7 +288,7 @@ export class Guard {
 
   look(url) {
     const { n, bits, ...rest } = this.#look(url);
-    return { ...rest, expressions: expressions(n, bits) };
+    return { ...rest, expressions: expressions(n, bits, this.#now) };
   }
 
   async check(given, { insist } = {}) {
@@ -290,8 +299,9 @@ export class Guard {
     };
     if (reason) return { ...result, verdict: 'no-url', reason };
     if (bits === 0) return result;
-    const maybes = expressions(n, bits).filter((e) => e.maybe);
+    const maybes = expressions(n, bits, state).filter((e) => e.maybe);
     result.maybes = maybes.length;
+    if (state.labels) result.likely = [...new Set(maybes.map((e) => e.label).filter(Boolean))];
     const judge = (known) => {
       for (const { hash, expression } of maybes) {
         const labels = known(hash);
@@ -443,7 +453,7 @@ export class Guard {
 
   // Switches to a version as a whole. A filter that stays is identified by its checksum alone. The
   // rate is the one that a server stated; parts that the caller has are believed.
-  async #become({ version, id, base, rate, signed }, { filter, delta, removed }) {
+  async #become({ version, id, base, rate, labels, signed }, { filter, delta, removed }) {
     const old = this.#now, stays = old && filter === old.kept;
     const all = sorted(removed ?? new Uint8Array(0));
     if (!filter) refuse('EINVAL', 'a guard requires a filter');
@@ -451,6 +461,7 @@ export class Guard {
     try {
       next.filter = stays ? old.filter : await Tamis.load(filter);
       next.delta = delta && await Tamis.load(delta);
+      if (next.filter.info().kind === 'map') next.labels = named(signed?.labels ?? labels);
       if (rate !== undefined) believe([next.filter, next.delta].filter(Boolean), rate);
       Object.assign(next, {
         removed: keep(all), removals: all.length / 4, asking: new Map(),
@@ -483,9 +494,9 @@ export class Guard {
   }
 
   save() {
-    const { version, id, base, filter, delta, removed, removals, refuted } = this.#now;
+    const { version, id, base, labels, filter, delta, removed, removals, refuted } = this.#now;
     return {
-      server: this.#server, version, id, base, refuted: [...refuted.keys()],
+      server: this.#server, version, id, base, labels, refuted: [...refuted.keys()],
       manifest: this.#signing?.text,
       filter: filter.save(), delta: delta?.save(),
       removed: heap().slice(removed, removed + 4 * removals),

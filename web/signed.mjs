@@ -127,6 +127,7 @@ function parse(text) {
   must(base >= 1 && base <= version && m.filter !== '0 -');
   return {
     text, version, base, id: m.id, built: Number(m.built), entries: Number(m.entries),
+    labels: Array.from(text.matchAll(/^label (.*)$/gm), ([, label]) => label),
     rate: Number(m.rate), expires: expires && Number(expires), filter: partOf(m.filter),
     delta: partOf(m.delta), removed: partOf(m.removal), signatures,
     bytes: encoder.encode(text.slice(0, text.length - 69 - lines.length)),

@@ -19,7 +19,7 @@ export type Source =
 export type Kind =
   | 'bloom' | 'partitioned' | 'blocked' | 'counting' | 'fuse'
   /** These kinds can only be read here; the command line makes them. */
-  | 'pair' | 'growing' | 'window' | 'cuckoo' | 'ribbon' | 'exact';
+  | 'pair' | 'growing' | 'window' | 'cuckoo' | 'ribbon' | 'exact' | 'map';
 
 /** The reason for a failure: the name of the C library's status, and its reason as the message. */
 export class TamisError extends Error {
@@ -178,6 +178,9 @@ export class Tamis {
    * the filter. */
   has(key: Key): boolean;
   hasMany(keys: Iterable<Key>): boolean[];
+  /** For maps only: the value of a key, or undefined if it is certainly not a member. Any other key
+   * that is not a member gets an arbitrary value, with probability Facts.fprNow. */
+  value(key: Key): number | undefined;
   /** For filters of the caller's own hashes: 16 bytes, the lower half first, little-endian. */
   hasHash(hash: Uint8Array): boolean;
   /** Adds a key. Returns whether it was certainly new. */
@@ -225,6 +228,8 @@ export interface GuardParts {
   version?: number;
   id?: string;
   base?: number;
+  /** The names of the lists, in the order of their numbers in a filter that has labels. */
+  labels?: readonly string[];
   /** The signed manifest, which publicKeys require: its signature is checked again, and the parts
    * must be those that it names. It may have expired meanwhile. */
   manifest?: string;
@@ -286,6 +291,10 @@ export interface Verdict {
   /** For listed: the listed expression, and the lists that contain it. */
   expression?: string;
   labels: string[];
+  /** The labels that the filter has for the maybes, if it has labels. They are a guess: a URL that
+   * is not listed gets any label, at the rate of the filter. Guard.look has them before the server
+   * is asked. */
+  likely?: string[];
   /** For unconfirmed and no-url. */
   reason?: string;
 }
@@ -293,7 +302,8 @@ export interface Verdict {
 export interface Look {
   url?: string;
   reason?: string;
-  expressions: { expression: string; hash: string; maybe: boolean }[];
+  /** label: for a maybe, if the filter has labels (Verdict.likely). */
+  expressions: { expression: string; hash: string; maybe: boolean; label?: string }[];
 }
 
 export class Guard {

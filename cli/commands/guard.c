@@ -287,6 +287,7 @@ int run_guard_build(const struct args *a)
                              .n_good = n_good,
                              .max_bytes =
                                  a->guard.max_bytes != 0 ? a->guard.max_bytes : DEFAULT_MAX_BYTES,
+                             .labels_in_filter = a->guard.labelled,
                              .lenient = a->guard.lenient,
                              .sign = signing.sign,
                              .n_sign = signing.n_sign,
@@ -335,6 +336,14 @@ static const char *verdict_name(guard_verdict v)
     return names[v];
 }
 
+static void json_labels(const char *name, const guard_manifest *m, uint64_t labels)
+{
+    json_list(name);
+    for (size_t i = 0; i < m->n_labels; i++)
+        if ((labels >> i & 1) != 0) json_text(NULL, m->labels[i]);
+    json_close(']');
+}
+
 static void print_json_answer(const struct url_checking *c, const guard_answer *answer,
                               const char *url)
 {
@@ -346,16 +355,21 @@ static void print_json_answer(const struct url_checking *c, const guard_answer *
         json_text("reason", guard_url_message(answer->url_status));
     if (answer->verdict == GUARD_LISTED) {
         json_text("expression", answer->expression);
-        json_list("labels");
-        for (size_t i = 0; i < m->n_labels; i++)
-            if ((answer->labels >> i & 1) != 0) json_text(NULL, m->labels[i]);
-        json_close(']');
+        json_labels("labels", m, answer->labels);
     }
+    if (answer->likely != 0) json_labels("likely", m, answer->likely);
     json_count("expressions", answer->expressions);
     json_count("maybes", answer->maybes);
     json_count("asked", answer->asked);
     json_close('}');
     putchar('\n');
+}
+
+/* What the filter answered that could not exclude a URL. */
+static void print_likely(const guard *g, uint64_t likely)
+{
+    printf("  (the filter answered maybe%s", likely != 0 ? " " : "");
+    print_labels(g, likely);
 }
 
 static void print_answer(const struct url_checking *c, const guard_answer *answer, const char *url)
@@ -370,12 +384,13 @@ static void print_answer(const struct url_checking *c, const guard_answer *answe
     } else if (answer->verdict == GUARD_BAD_URL) {
         printf("  (%s)\n", guard_url_message(answer->url_status));
     } else if (answer->verdict == GUARD_UNCONFIRMED) {
-        printf("  (the filter answered maybe, and the store cannot be read)\n");
+        print_likely(c->g, answer->likely);
+        printf(", and the store cannot be read)\n");
     } else if (answer->maybes == 0) {
         printf("  (the filter answered no)\n");
     } else {
-        printf("  (the filter answered maybe, the store %s)\n",
-               answer->asked == 0 ? "had answered no before" : "answered no");
+        print_likely(c->g, answer->likely);
+        printf(", the store %s)\n", answer->asked == 0 ? "had answered no before" : "answered no");
     }
 }
 
@@ -461,12 +476,13 @@ static void explain_expression(const guard *g, guard_span e, bool json)
     guard_hash(e, hash);
     for (size_t i = 0; i < sizeof hash; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
     const bool maybe = guard_may_list(g, hash);
+    const char *likely = maybe ? guard_likely_label(g, hash) : NULL;
     const int found = maybe ? guard_confirm(g, hash, &labels) : 0;
     const char *store = found < 0 ? "cannot be read" : "no";
     if (found > 0) store = "listed";
     if (!json) {
-        printf("  %.*s\n    %s\n    filter %s", (int)e.length, e.bytes, hex,
-               maybe ? "maybe" : "no");
+        printf("  %.*s\n    %s\n    filter %s%s%s", (int)e.length, e.bytes, hex,
+               maybe ? "maybe" : "no", likely != NULL ? " " : "", likely != NULL ? likely : "");
         if (maybe) printf(", store %s", store);
         if (found > 0) {
             printf(": ");
@@ -479,6 +495,7 @@ static void explain_expression(const guard *g, guard_span e, bool json)
     json_text_n("expression", e.bytes, e.length);
     json_text("hash", hex);
     json_text("filter", maybe ? "maybe" : "no");
+    if (likely != NULL) json_text("likely", likely);
     if (maybe) json_text("store", store);
     json_close('}');
 }

@@ -144,7 +144,7 @@ struct migrate_args {
 
 struct guard_args {
     uint64_t max_bytes, rate_limit, connections, per_address;
-    bool lenient;
+    bool lenient, labelled;
     const char *address, *port;
     struct texts host_names, proxies;
     const char *metrics_address, *access_log, *log_clients;

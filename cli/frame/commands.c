@@ -602,12 +602,18 @@ const struct command commands[] = {
      "download is small if little has changed. Exit status 0 when a version was published, 2 on an "
      "error.\n"
      "\n"
+     "With --labels-in-filter, clients know the probable label of a URL before they ask the "
+     "server, "
+     "and when they cannot ask it. An expression has the label of the first LIST that contains it. "
+     "A "
+     "URL that is not listed gets a wrong label as rarely as the filter cannot exclude it.\n"
+     "\n"
      "--sign signs the version, so that clients with the public key can fetch its files from "
      "anybody: a mirror can neither change nor exchange them. With --expires, it cannot offer an "
      "old version for longer than that, either.",
      "# Publish a list under the label malware, without popular URLs:\n"
      "tamis guard build guard malware=bad-urls.txt --never popular.txt",
-     "never max-bytes lenient sign expires quiet json", 2, run_guard_build},
+     "never max-bytes labels-in-filter lenient sign expires quiet json", 2, run_guard_build},
     {"guard check", GUARD, "DIR [URL...]", "check whether URLs are listed",
      "Checks the URLs, or the lines of standard input if none or - is given. Prints a verdict for "
      "each: clean, listed (with the labels) or unconfirmed, and how it was reached. Exit status 0 "

@@ -19,16 +19,23 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <tamis/inspect.h>
+#include <tamis/map.h>
 #include <tamis/tamis.h>
 #include <unistd.h>
 
 #define REBASE_SHARE 20 /* changes beyond 1/20 of the base make a new one */
+/* A filter that has no more room than its labels take would match every other expression. */
+#define WORST_LABELLED (1.0 / 64)
 /* A lower rate is not useful: at this rate a page of 30 expressions asks the server once in half a
  * million visits. */
 #define LEAST_RATE (1.0 / (1 << 24))
 /* The delta is small, so it can afford two more bits per key. Base and delta together have 1.25
  * times the rate of the base. */
 #define DELTA_SHARE 4
+/* A delta with labels matches any other listed expression once in this many times. */
+#define LABEL_SHARE 16
+#define ATTEMPTS 16         /* which all fail once in 10^19 times */
+#define LOWEST_RATE 0x1p-32 /* of a map */
 
 struct build {
     const guard_request *request;
@@ -150,15 +157,29 @@ static bool read_lists(struct build *b)
 
 /* --- Filters ---------------------------------------------------------------------------------- */
 
-static tamis_status fill_from_entries(tamis *t, const struct guard_entries *e, bool exclude)
+/* The label of an entry in a filter: the number of the first list with it. */
+static uint32_t filter_label(const struct guard_entry *e)
+{
+    return e->labels != 0 ? (uint32_t)__builtin_ctzll(e->labels) : 0;
+}
+
+enum filling { MEMBERS, LABELLED, EXCLUDED };
+
+static tamis_status fill_from_entries(tamis *t, const struct guard_entries *e, enum filling how)
 {
     enum { PIECE = 1024 };
     tamis_bytes keys[PIECE];
+    uint32_t values[PIECE];
     tamis_status s = TAMIS_OK;
     for (size_t at = 0; at < e->n && s == TAMIS_OK; at += PIECE) {
         const size_t n = e->n - at < PIECE ? e->n - at : PIECE;
-        for (size_t i = 0; i < n; i++) keys[i] = (tamis_bytes){e->at[at + i].hash, GUARD_HASH_SIZE};
-        s = exclude ? tamis_exclude_many(t, keys, n, NULL) : tamis_add_many(t, keys, n, NULL, NULL);
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = (tamis_bytes){e->at[at + i].hash, GUARD_HASH_SIZE};
+            if (how == LABELLED) values[i] = filter_label(&e->at[at + i]);
+        }
+        s = how == EXCLUDED   ? tamis_exclude_many(t, keys, n, NULL)
+            : how == LABELLED ? tamis_add_value_many(t, keys, values, n, NULL, NULL)
+                              : tamis_add_many(t, keys, n, NULL, NULL);
     }
     return s;
 }
@@ -171,29 +192,48 @@ static bool random_seed(uint64_t *seed, guard_error *why)
     return guard_fail(why, "the system provides no random numbers: %s", strerror(errno));
 }
 
+/* Plans the filter of these members, but not its seed. */
+static bool plan_filter(const struct build *b, const struct guard_entries *members, uint64_t bytes,
+                        double rate, tamis_plan *out)
+{
+    const bool labelled = b->request->labels_in_filter;
+    uint32_t label_bits = 1;
+    while (b->fresh.n_labels > (size_t)1 << label_bits) label_bits++;
+    tamis_plan p = {.struct_size = sizeof p,
+                    .kind = labelled        ? TAMIS_VALUE_MAP
+                            : b->good.n > 0 ? TAMIS_EXACT
+                                            : TAMIS_RIBBON,
+                    .items = members->n > 0 ? members->n : 1,
+                    .excluded = b->good.n,
+                    .bytes = bytes,
+                    .fpr = rate,
+                    .cell_bits = labelled ? label_bits : 0,
+                    .encoding = TAMIS_KEYS_SHA256};
+    tamis_plan small = p;
+    small.fpr = LEAST_RATE;
+    if (bytes != 0 && tamis_solve(&small, NULL, NULL) == TAMIS_OK) p = small;
+    *out = p;
+    if (!labelled || (tamis_solve(&p, NULL, NULL) == TAMIS_OK && p.fpr <= WORST_LABELLED))
+        return true;
+    return guard_fail(b->why,
+                      "a filter of %zu entries with their labels needs more than %llu bytes",
+                      members->n, (unsigned long long)bytes);
+}
+
 /* Writes the filter and stores its actual false-positive rate in *rate. `bytes` limits its size; 0
  * means that *rate is the rate to build for. */
 static bool write_filter(struct build *b, const struct guard_entries *members, const char *path,
                          uint64_t bytes, double *rate, uint64_t *seed)
 {
-    tamis_plan p = {.struct_size = sizeof p,
-                    .kind = b->good.n > 0 ? TAMIS_EXACT : TAMIS_RIBBON,
-                    .items = members->n > 0 ? members->n : 1,
-                    .excluded = b->good.n,
-                    .bytes = bytes,
-                    .fpr = *rate,
-                    .encoding = TAMIS_KEYS_SHA256};
+    tamis_plan p;
     tamis_facts f = {.struct_size = sizeof f};
     tamis_error why;
     tamis *t = NULL;
-    if (!random_seed(&p.seed, b->why)) return false;
-    tamis_plan small = p;
-    small.fpr = LEAST_RATE;
-    tamis_status s = TAMIS_OK;
-    if (bytes != 0 && tamis_solve(&small, NULL, NULL) == TAMIS_OK) p = small;
-    s = tamis_create(&p, NULL, &t, &why);
-    if (s == TAMIS_OK && fill_from_entries(t, members, false) != TAMIS_OK) s = TAMIS_ENOMEM;
-    if (s == TAMIS_OK && b->good.n > 0 && fill_from_entries(t, &b->good, true) != TAMIS_OK)
+    const enum filling how = b->request->labels_in_filter ? LABELLED : MEMBERS;
+    if (!plan_filter(b, members, bytes, *rate, &p) || !random_seed(&p.seed, b->why)) return false;
+    tamis_status s = tamis_create(&p, NULL, &t, &why);
+    if (s == TAMIS_OK && fill_from_entries(t, members, how) != TAMIS_OK) s = TAMIS_ENOMEM;
+    if (s == TAMIS_OK && b->good.n > 0 && fill_from_entries(t, &b->good, EXCLUDED) != TAMIS_OK)
         s = TAMIS_ENOMEM;
     if (s == TAMIS_ENOMEM) snprintf(why.text, sizeof why.text, "not enough memory");
     if (s == TAMIS_OK) s = tamis_seal(t, &why);
@@ -231,8 +271,9 @@ static bool read_base(struct build *b, struct guard_entries *out)
     return good && out->n == out->room;
 }
 
-/* Stores the entries of `a` that `b` lacks; both are sorted. Returns false when memory runs out. */
-static bool difference(const struct guard_entries *a, const struct guard_entries *b,
+/* Stores the entries of `a` that `b` lacks, and with `labelled` also those that have another label
+ * there; both are sorted. Returns false when memory runs out. */
+static bool difference(const struct guard_entries *a, const struct guard_entries *b, bool labelled,
                        struct guard_entries *out)
 {
     out->at = malloc((a->n + 1) * sizeof *out->at);
@@ -240,7 +281,9 @@ static bool difference(const struct guard_entries *a, const struct guard_entries
     for (size_t i = 0, j = 0; i < a->n; i++) {
         int order = -1;
         while (j < b->n && (order = memcmp(b->at[j].hash, a->at[i].hash, GUARD_HASH_SIZE)) < 0) j++;
-        if (j == b->n || order != 0) out->at[out->n++] = a->at[i];
+        const bool same = j < b->n && order == 0;
+        if (!same || (labelled && filter_label(&a->at[i]) != filter_label(&b->at[j])))
+            out->at[out->n++] = a->at[i];
     }
     return true;
 }
@@ -274,6 +317,24 @@ static bool base_blames_good(const struct build *b, const char *path)
     return blames;
 }
 
+/* Reports whether the base is of the wanted sort: with labels whose numbers still have the same
+ * names, or without labels. */
+static bool base_fits(const struct build *b, const char *path)
+{
+    const guard_manifest *old = &b->old, *fresh = &b->fresh;
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis *t;
+    if (tamis_open(path, NULL, &t, NULL) != TAMIS_OK) return false;
+    const bool known = tamis_stat(t, &f) == TAMIS_OK;
+    tamis_close(t);
+    if (!known || (f.kind == TAMIS_VALUE_MAP) != b->request->labels_in_filter) return false;
+    if (f.kind != TAMIS_VALUE_MAP) return true;
+    bool same = old->n_labels <= fresh->n_labels;
+    for (size_t i = 0; i < old->n_labels && same; i++)
+        same = strcmp(old->labels[i], fresh->labels[i]) == 0;
+    return same;
+}
+
 /* Reports whether the base of the previous version can stay. If so, computes the differences to
  * it. */
 static bool keep_base(struct build *b)
@@ -285,9 +346,10 @@ static bool keep_base(struct build *b)
     b->why = &unused;
     const bool whole = b->has_old && path != NULL && guard_sum_file(path, &found, &unused) &&
                        strcmp(found.sha256, b->old.filter.sha256) == 0 &&
-                       b->old.filter.bytes <= b->request->max_bytes;
-    bool keep = whole && read_base(b, &base) && difference(&b->bad, &base, &b->added) &&
-                difference(&base, &b->bad, &b->removed);
+                       b->old.filter.bytes <= b->request->max_bytes && base_fits(b, path);
+    bool keep = whole && read_base(b, &base) &&
+                difference(&b->bad, &base, b->request->labels_in_filter, &b->added) &&
+                difference(&base, &b->bad, false, &b->removed);
     b->why = why;
     keep =
         keep && (b->added.n + b->removed.n) * REBASE_SHARE <= base.n && !base_blames_good(b, path);
@@ -316,14 +378,49 @@ static bool write_base(struct build *b, const char *path)
            sum_part(b, m->version, "filter", &m->filter);
 }
 
+/* Reports whether the delta matches a listed expression that is only in the base, whose label would
+ * then be that of the delta. */
+static bool delta_hides_label(const struct build *b, const char *path)
+{
+    tamis *t;
+    if (tamis_open(path, NULL, &t, NULL) != TAMIS_OK) return true;
+    bool hides = false;
+    for (size_t i = 0, j = 0; i < b->bad.n && !hides; i++) {
+        const uint8_t *hash = b->bad.at[i].hash;
+        const bool added =
+            j < b->added.n && memcmp(b->added.at[j].hash, hash, GUARD_HASH_SIZE) == 0;
+        j += added;
+        hides = !added && tamis_may_contain(t, hash, GUARD_HASH_SIZE);
+    }
+    tamis_close(t);
+    return hides;
+}
+
+/* Writes the delta, with another seed if it hides a label of the base. At its rate that happens
+ * about once in LABEL_SHARE times. */
+static bool write_delta_filter(struct build *b, const char *path, double *rate)
+{
+    const bool labelled = b->request->labels_in_filter;
+    const double most = 1.0 / LABEL_SHARE / (double)(b->bad.n + 1);
+    uint64_t seed;
+    if (labelled && *rate > most) *rate = most > LOWEST_RATE ? most : LOWEST_RATE;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        double actual = *rate;
+        if (!write_filter(b, &b->added, path, 0, &actual, &seed)) return false;
+        if (labelled && delta_hides_label(b, path)) continue;
+        *rate = actual;
+        return true;
+    }
+    return guard_fail(b->why, "%s: no filter of the new entries keeps all labels", path);
+}
+
 static bool write_delta(struct build *b, const char *path)
 {
     guard_manifest *m = &b->fresh;
     double rate = m->rate / DELTA_SHARE; /* m->rate is still the base's */
-    uint64_t seed;
     if (b->added.n == 0) return true;
     if (rate < LEAST_RATE / DELTA_SHARE) rate = LEAST_RATE / DELTA_SHARE;
-    if (!write_filter(b, &b->added, path, 0, &rate, &seed)) return false;
+    if (!write_delta_filter(b, path, &rate)) return false;
     m->rate += rate;
     return sum_part(b, m->version, "delta", &m->delta);
 }
@@ -451,6 +548,11 @@ bool guard_build(const guard_request *r, guard_manifest *out, guard_error *why)
     if (b == NULL) return guard_fail(why, "not enough memory");
     b->request = r;
     b->why = why;
+    if (r->labels_in_filter && r->n_good > 0) {
+        free(b);
+        return guard_fail(why, "a filter that has labels cannot exclude good URLs: "
+                               "--labels-in-filter and --never do not go together");
+    }
     const int held = lock(r->directory, why);
     const bool good = held >= 0 && begin_version(b) && read_lists(b) && write_version(b) &&
                       guard_manifest_sign(&b->fresh, r->sign, r->n_sign, why) &&

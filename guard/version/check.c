@@ -67,6 +67,16 @@ static void remember(guard_memory *m, const uint8_t *hash)
 
 /* --- Verdicts --------------------------------------------------------------------------------- */
 
+/* The bit of the label that the filter has for a hash. */
+static uint64_t likely_bit(const guard *g, const uint8_t hash[GUARD_HASH_SIZE])
+{
+    const guard_manifest *m = guard_about(g);
+    const char *label = guard_likely_label(g, hash);
+    for (size_t i = 0; label != NULL && i < m->n_labels; i++)
+        if (label == m->labels[i]) return UINT64_C(1) << i;
+    return 0;
+}
+
 static void check_expression(const guard *g, guard_memory *memory, guard_span expression,
                              guard_answer *a)
 {
@@ -75,6 +85,7 @@ static void check_expression(const guard *g, guard_memory *memory, guard_span ex
     guard_hash(expression, hash);
     if (!guard_may_list(g, hash)) return;
     a->maybes++;
+    a->likely |= likely_bit(g, hash);
     if (was_refuted(memory, hash)) {
         a->refuted++;
         return;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/inspect.h>
-#include <tamis/tamis.h>
+#include <tamis/map.h>
 
 /* After it publishes a version, the builder removes the files of the previous one. A reader that
  * was still using the old manifest then reads the new one. */
@@ -187,6 +187,28 @@ bool guard_may_list(const guard *g, const uint8_t hash[GUARD_HASH_SIZE])
     const bool in = tamis_may_contain(g->filter, hash, GUARD_HASH_SIZE) ||
                     (g->delta != NULL && tamis_may_contain(g->delta, hash, GUARD_HASH_SIZE));
     return in && !is_removed(&g->removed, hash);
+}
+
+static bool is_map(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    return t != NULL && tamis_stat(t, &f) == TAMIS_OK && f.kind == TAMIS_VALUE_MAP;
+}
+
+bool guard_has_labels(const guard *g)
+{
+    return is_map(g->filter);
+}
+
+/* The delta comes first, because an expression that got another label is in both. */
+const char *guard_likely_label(const guard *g, const uint8_t hash[GUARD_HASH_SIZE])
+{
+    uint32_t value = 0;
+    if (is_removed(&g->removed, hash)) return NULL;
+    const bool found =
+        (g->delta != NULL && tamis_value(g->delta, hash, GUARD_HASH_SIZE, &value) == TAMIS_OK) ||
+        tamis_value(g->filter, hash, GUARD_HASH_SIZE, &value) == TAMIS_OK;
+    return found && value < g->about.n_labels ? g->about.labels[value] : NULL;
 }
 
 int guard_confirm(const guard *g, const uint8_t hash[GUARD_HASH_SIZE], uint64_t *labels)

@@ -7,7 +7,8 @@
  * and is replaced as the last step:
  *
  *     manifest        version, sizes, the SHA-256 of every other file, and its own checksum
- *     B.filter        base: the expressions listed when version B was built; kind ribbon or exact
+ *     B.filter        base: the expressions listed when version B was built; kind ribbon or exact,
+ *                     or map if it has a label for each of them
  *     V.delta         filter of the expressions added since the base, if there are any
  *     V.removed       expressions removed since the base: sorted 4-byte prefixes, big-endian
  *     B.store         LMDB database for the base: full hash to labels
@@ -83,6 +84,9 @@ typedef struct guard_request {
     const guard_list *good; /* URLs that the filter must not match */
     size_t n_good;
     uint64_t max_bytes; /* limit for the base filter */
+    /* The filter has a label for each expression, that of the first list with it, so that clients
+     * can show it before they ask the server. Not with good URLs. */
+    bool labels_in_filter;
     /* A list without an entry, or with more invalid lines than entries, is an error: a wrong file
      * or a failed download is far more likely than such a list. With `lenient` it is accepted. */
     bool lenient;
@@ -110,8 +114,10 @@ typedef struct guard_part {
 typedef struct guard_manifest {
     uint64_t version, base; /* equal if there is no delta */
     time_t built;
-    char id[33];                                    /* random, in hex; unique to this build */
-    uint64_t entries, base_entries, added, removed; /* numbers of distinct expressions */
+    char id[33]; /* random, in hex; unique to this build */
+    /* Numbers of distinct expressions. If the filter has labels, an expression that got another
+     * label counts as added. */
+    uint64_t entries, base_entries, added, removed;
     uint64_t lines, rejects, good;
     double rate;   /* false-positive rate of base and delta together, for one expression */
     uint64_t seed; /* seed of the base filter's hash */
@@ -146,6 +152,11 @@ const void *guard_bytes(const guard *g, const char *part, size_t *size);
 
 /* The filter's answer for a hash; false is certain. */
 bool guard_may_list(const guard *g, const uint8_t hash[GUARD_HASH_SIZE]);
+/* Whether the filter has labels. */
+bool guard_has_labels(const guard *g);
+/* The label that the filter has for a hash that may be listed, or NULL. A hash that is not listed
+ * gets any label, at the rate of the filter. */
+const char *guard_likely_label(const guard *g, const uint8_t hash[GUARD_HASH_SIZE]);
 /* The store's answer: 1 if listed (bits in *labels), 0 if not, -1 if it cannot be determined. */
 int guard_confirm(const guard *g, const uint8_t hash[GUARD_HASH_SIZE], uint64_t *labels);
 /* Calls put for each listed hash that begins with these four bytes. Returns false if the store
@@ -198,6 +209,7 @@ typedef struct guard_answer {
     size_t asked;               /* of the maybes, those looked up in the store */
     size_t refuted;             /* and those that the store had refuted before */
     uint64_t labels;            /* when listed */
+    uint64_t likely;            /* if the filter has labels: those of the maybes */
     char expression[256];       /* when listed: the matching expression, shortened */
 } guard_answer;
 

@@ -363,9 +363,10 @@ class Guard(Scenario):
     places = 1000
     weight = 10
 
-    def __init__(self, tamis, template, name, old, new):
+    def __init__(self, tamis, template, name, old, new, *options):
         self.before, self.after = old, new
-        super().__init__(tamis, template, name, ["guard", "build", "-q", "d", f"bad={new}"], "d")
+        super().__init__(tamis, template, name,
+                         ["guard", "build", "-q", "d", f"bad={new}", *options], "d")
 
     def learn(self, place):
         self.size = sum(os.path.getsize(os.path.join(place, "d", n))
@@ -665,6 +666,8 @@ def make(tamis, room, everything, items="100"):
         found.append(Scenario(tamis, place(later), "guard check --state", check, "s"))
         found.append(Guard(tamis, place([]), "guard build", None, "new"))
         found.append(Guard(tamis, place(one), "guard build, a delta", "old", "new"))
+        found.append(Guard(tamis, place([[*one[0], "--labels-in-filter"]]),
+                           "guard build, a delta with labels", "old", "new", "--labels-in-filter"))
         found.append(Guard(tamis, place([["guard", "build", "-q", "d", "bad=far"]]),
                            "guard build, a new base", "old", "new"))
     return found

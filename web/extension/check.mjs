@@ -51,6 +51,7 @@ function show(view, url, answer = {}) {
   fill('host', url?.hostname);
   fill('url', url?.href);
   fill('labels', answer.labels?.join(', '));
+  fill('likely', view === 'doubt' ? answer.likely?.join(', ') : '');
   fill('expression', answer.expression);
   fill('reason', answer.reason ?? answer.problem);
   fill('version', answer.version && String(answer.version));
@@ -109,6 +110,14 @@ function goTo(url, how) {
   }
 }
 
+// The server may take seconds to answer. Meanwhile the page shows the labels that the filter has.
+async function guess(url) {
+  const { labels = [] } = await ask({ ask: 'likely', url: url.href });
+  if (labels.length > 0)
+    $('checking').textContent =
+      `Checking this page… It may be on a list of bad pages: ${labels.join(', ')}.`;
+}
+
 async function check(url, insist) {
   const answer = await ask({ ask: 'check', url: url.href, same: search.get('same'), insist });
   if (answer.go) goTo(url, answer.go);
@@ -158,5 +167,9 @@ $('go').addEventListener('click', (event) => {
   }
 });
 $('checking').textContent = 'Checking this page…';
-if (url) check(url);
-else show('none');
+if (url) {
+  check(url);
+  guess(url);
+} else {
+  show('none');
+}

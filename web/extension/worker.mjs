@@ -240,6 +240,12 @@ async function check(message, sender) {
   return go ? { go } : { ...result, verdict: 'round' };
 }
 
+// Returns what the filter alone knows about a URL that it cannot exclude, at once.
+async function likely({ url }) {
+  const on = await guard(), all = on?.look(url).expressions ?? [];
+  return { labels: [...new Set(all.map((e) => e.label).filter(Boolean))] };
+}
+
 // The user wants to see the page anyway. In a frame, another page could trick the user into a
 // click.
 async function through(message, sender) {
@@ -258,6 +264,7 @@ async function through(message, sender) {
 
 const answers = {
   check,
+  likely,
   through,
   update: () => update(),
   use: ({ server, keys }) => update({ server, keys: keysIn(keys) }),

@@ -37,12 +37,12 @@ function expressionTable(expressions) {
     el('thead', {},
       el('tr', {}, ...['Expression', 'Hash',
         'Filter'].map((name) => el('th', { scope: 'col' }, name)))),
-    el('tbody', {}, ...expressions.map(({ expression, hash, maybe }) =>
+    el('tbody', {}, ...expressions.map(({ expression, hash, maybe, label }) =>
       el('tr', { class: maybe ? 'maybe' : 'no' },
         el('td', {}, el('code', {}, expression)),
         el('td', {},
           el('code', { title: hash }, hash.slice(0, 8), el('span', { class: 'faint' }, '…'))),
-        el('td', {}, maybe ? 'maybe' : 'no'))))));
+        el('td', {}, !maybe ? 'no' : label ? `maybe ${label}` : 'maybe'))))));
 }
 
 function serverStep(found, known) {

@@ -78,7 +78,8 @@ function allRecipes() {
     for (const [, field, value] of fields.matchAll(/\.(\w+) = ([\w.* ]+)/g)) {
       const word = value.trim();
       if (field === 'kind' || field === 'inner_kind') {
-        plan[field === 'kind' ? 'kind' : 'innerKind'] = word.replace('TAMIS_', '').toLowerCase();
+        plan[field === 'kind' ? 'kind' : 'innerKind'] =
+          word.replace('TAMIS_', '').replace('VALUE_MAP', 'MAP').toLowerCase();
       } else if (field === 'flags') {
         plan[word.replace('TAMIS_', '').toLowerCase().replace('hash_caller', 'callerHashes')] =
           true;
@@ -95,11 +96,10 @@ function allRecipes() {
   });
 }
 
-// Those of filters, except private ones and maps.
+// Those of filters, except private ones.
 const SKETCHES = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally', 'distinct'];
-const ABSENT = [...SKETCHES, 'value_map'];
 export const recipes = () => allRecipes().filter(({ plan, also }) =>
-  !ABSENT.includes(plan.kind) && !ABSENT.includes(plan.innerKind) &&
+  !SKETCHES.includes(plan.kind) && !SKETCHES.includes(plan.innerKind) &&
   !also.includes('RELEASED'));
 
 // Those of distinct sketches and windows of them.

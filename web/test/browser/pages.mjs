@@ -23,13 +23,13 @@ export async function visitStatic(t, options) {
 }
 
 // Starts `tamis guard serve` over lists of hosts, each under its label.
-export async function guardServer(t, lists) {
+export async function guardServer(t, lists, ...options) {
   const dir = room(t), named = Object.entries(lists).map(([label, hosts]) => {
     writeFileSync(join(dir, label), hosts.map((host) => `${host}\n`).join(''));
     return `${label}=${join(dir, label)}`;
   });
   const directory = join(dir, 'guard');
-  native(['guard', 'build', '-q', directory, ...named]);
+  native(['guard', 'build', '-q', directory, ...named, ...options]);
   const child = spawn(command, ['guard', 'serve', directory, '--port', '0'],
     { stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = () => new Promise((done) => {

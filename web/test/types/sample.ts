@@ -69,6 +69,11 @@ export const wrongError = () => Distinct.create({ error: '1%' });
 export const wrongMerge = (t: Distinct, filter: Tamis) => t.merge(filter);
 
 export const numbers = (t: Tamis) => t.has(5) && t.has(5n);
+export const values = (t: Tamis): (number | undefined)[] => [t.value(5), t.value('a')];
+export const labels = (g: Guard, v: Verdict): (string | undefined)[] =>
+  [...(v.likely ?? []), ...g.look('a').expressions.map((e) => e.label)];
+// @ts-expect-error A key may have no value.
+export const sure = (t: Tamis): number => t.value('a');
 // @ts-expect-error A key is a string, bytes or an integer.
 export const wrongKey = (t: Tamis) => t.has(true);
 // @ts-expect-error A URL is a string or bytes.
