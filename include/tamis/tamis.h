@@ -105,7 +105,7 @@ TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options 
  * same time for any number of generations. Adding more than planned raises the false-positive rate
  * (tamis_facts.overfull), or fails with TAMIS_EFULL if the plan is strict or there is no room. Also
  * fails with TAMIS_ENOMEM if a growing or sealed kind cannot grow, or a nearly full cuckoo filter
- * cannot get 72 KB to make room, and if t takes no keys at all (see tamis_add_many).             */
+ * cannot get 80 KB to make room, and if t takes no keys at all (see tamis_add_many).             */
 TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen);
 /* Returns whether the key may be a member. false is always right, except for pair and private
  * filters (tamis_facts.may_miss). A non-member gets true with probability tamis_facts.fpr_now. A
