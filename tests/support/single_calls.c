@@ -198,6 +198,53 @@ static void sketches(void)
     sketch("top", TAMIS_TOP, 0, false);
 }
 
+/* --- Full filters ----------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) tamis_status
+add_many_nothing(tamis *t, const tamis_bytes *in, size_t n, uint8_t *seen, size_t *done)
+{
+    __asm__ volatile("" : : "r"(t), "r"(in), "r"(n), "r"(seen), "r"(done));
+    return TAMIS_OK;
+}
+
+static __attribute__((noinline)) void cost_fill(tamis *t, bool with_nothing, size_t n)
+{
+    adder *add = with_nothing ? add_nothing : tamis_add;
+    for (size_t i = 0; i < n; i++)
+        if (add(t, &keys[i], 8, NULL) != TAMIS_OK) abort();
+}
+
+static __attribute__((noinline)) void cost_bulk_fill(tamis *t, bool with_nothing, size_t n)
+{
+    tamis_status (*add)(tamis *, const tamis_bytes *, size_t, uint8_t *, size_t *) =
+        with_nothing ? add_many_nothing : tamis_add_many;
+    tamis_bytes list[100];
+    for (size_t i = 0; i < n; i += 100) {
+        for (size_t j = 0; j < 100; j++) list[j] = (tamis_bytes){&keys[i + j], 8};
+        if (add(t, list, 100, NULL, NULL) != TAMIS_OK) abort();
+    }
+}
+
+/* Adds the keys of a whole plan, so the difference of two plans is the mean add of all loads. */
+static void fills(const struct filter *f, bool with_nothing)
+{
+    static const struct {
+        const char *name;
+        void (*run)(tamis *t, bool with_nothing, size_t n);
+    } ways[] = {{"fill", cost_fill}, {"bulk fill", cost_bulk_fill}};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        for (size_t n = MEMBERS; n <= 2 * MEMBERS; n += MEMBERS) {
+            const tamis_plan plan = {
+                .struct_size = sizeof plan, .kind = f->kind, .items = n, .fpr = f->fpr};
+            tamis *t = NULL;
+            if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) abort();
+            ways[w].run(t, with_nothing, n);
+            cost_end();
+            printf("%s %s %zu\n", with_nothing ? "empty" : f->name, ways[w].name, n);
+            tamis_close(t);
+        }
+}
+
 /* --- Plans ------------------------------------------------------------------------------------ */
 
 static __attribute__((noinline)) tamis_status
@@ -250,7 +297,7 @@ int main(void)
                                             {"fuse", TAMIS_FUSE, 0.01},
                                             {"fuse-of-bytes", TAMIS_FUSE, 1.0 / 256},
                                             {"ribbon", TAMIS_RIBBON, 0.01}};
-    enum { ADDED = 4, ASKED = sizeof filters / sizeof *filters };
+    enum { ADDED = 4, CUCKOO = 3, ASKED = sizeof filters / sizeof *filters };
     for (size_t i = 0; i < 2 * MEMBERS; i++) {
         keys[i] = i * UINT64_C(0x9e3779b97f4a7c15);
         snprintf(urls[i], sizeof urls[i], "https://www.example.com/a/path/of/some/length/%08zu", i);
@@ -264,6 +311,8 @@ int main(void)
     }
     for (size_t i = 1; i < ASKED; i++) queries(&filters[i], false, false);
     for (size_t i = 1; i < ADDED; i++) adds(&filters[i], false, false);
+    fills(&filters[CUCKOO], true);
+    fills(&filters[CUCKOO], false);
     sketches();
     plans();
     return 0;

@@ -4,8 +4,9 @@ AVX2.
 
 The loops of tests/support/single_calls.c run twice, with few and with many calls. The difference is
 that of the calls alone. The same difference of a loop that calls an empty function is taken away,
-except for the instructions of that function. Half of the keys of a filter are members. The sketches
-have 1 MiB, and a stream in which some keys are frequent.
+except for the instructions of that function. Half of the keys of a filter are members. A fill adds
+all keys of a plan, of 20,000 and 40,000, one by one or a hundred per call. The sketches have 1 MiB,
+and a stream in which some keys are frequent.
 
 This test runs only in optimized builds by gcc without a sanitizer: the limits are those of that
 code. TAMIS_BUILD: the directory of a build."""
@@ -32,6 +33,8 @@ LIMITS = {
     "partitioned query": 130,
     "partitioned add": 230,
     "cuckoo query": 120,
+    "cuckoo fill": 435,
+    "cuckoo bulk fill": 470,
     "fuse query": 90,
     "fuse-of-bytes query": 90,
     "ribbon query": 320,
