@@ -105,10 +105,46 @@ static void tables_fill_to_95_percent(void)
         }
 }
 
+/* The rate among 2^19 keys, up to 7 deviations above 1 %. */
+static void check_rate(const tamis *t)
+{
+    const double asked = 1 << 19, planned = 0.01 * asked;
+    tamis_hash h[128];
+    uint8_t bits[16];
+    uint64_t maybe = 0;
+    for (unsigned i = 0; i < (1u << 19) / 128; i++) {
+        for (size_t j = 0; j < 128; j++) {
+            h[j].lo = splitmix(&random_state);
+            h[j].hi = splitmix(&random_state);
+        }
+        maybe += tamis_may_contain_hashes(t, h, 128, bits);
+    }
+    CHECK_THAT((double)maybe, <=, planned + 7 * sqrt(planned));
+}
+
+/* The bits per item of whole images at 1 %, in filters of 50 sizes that were filled. */
+static void full_images_are_small(void)
+{
+    double worst = 0;
+    for (unsigned i = 0; i < 50; i++) {
+        const uint64_t items = (uint64_t)ceil(1e5 * pow(30, i / 49.0));
+        tamis *t = create(items, 0.01);
+        random_state = i;
+        CHECK_THAT(fill(t, items), ==, items);
+        const double bits = 8 * (double)tamis_image_size(t) / (double)items;
+        CHECK_THAT(bits, <=, items < 300000 ? 9.6 : 9.55);
+        if (items >= 300000 && bits > worst) worst = bits;
+        check_rate(t);
+        tamis_close(t);
+    }
+    printf("at most %.3f bits from 300,000 items on\n", worst);
+}
+
 static const struct test tests[] = {
     {"small plans have room", small_plans_have_room},
     {"short fingerprints have room", short_fingerprints_have_room},
     {"tables fill to 95 percent", tables_fill_to_95_percent},
+    {"full images are small", full_images_are_small},
 };
 
 TEST_MAIN(tests)
