@@ -155,7 +155,7 @@ def test_key_specs():
             check(c, ("COMMAND GETKEYS " + command, keys))
         every = [name for name in c.text("COMMAND", "LIST")
                  if name.split(".")[0] in ("bf", "cf", "cms", "topk", "tdigest", "tamis")]
-        assert len(every) == 52 + 1 + 19, len(every)
+        assert len(every) == 52 + 1 + 20, len(every)
         for name in every:
             fast, write = None, None
             info = c.text("COMMAND", "INFO", name)[0]
