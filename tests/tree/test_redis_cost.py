@@ -77,8 +77,8 @@ def test_tamis_info():
                 c.do("TAMIS.CREATE", name, kind, *size)
                 c.call("TAMIS.MADD", name, *range(1000))
             small, big = server.of("TAMIS.INFO", "small"), server.of("TAMIS.INFO", "big")
-            # Numbers with more digits take slightly longer to format.
-            assert small > 1000 and abs(big - small) < 0.1 * small, (kind, small, big)
+            # Numbers with more digits take longer to format, and an allocation may take longer.
+            assert small > 1000 and abs(big - small) < 0.5 * small, (kind, small, big)
             if kind == "blocked":
                 full = server.of("TAMIS.INFO", "big", "FULL")
                 assert full > 20 * big, (full, big)
