@@ -106,6 +106,9 @@ class Meddler(threading.Thread):
         return self
 
     def __exit__(self, *_):
+        # The thread must have left accept() before the descriptor is free for another socket.
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.join()
         self.socket.close()
 
     def run(self):
