@@ -144,7 +144,7 @@ bool attack_pollute(struct attack a, struct pollution *out)
 
 /* --- Flooding --------------------------------------------------------------------------------- */
 
-enum { FLOOD_ITEMS = 5000, FLOOD_BITS = 6 };
+enum { FLOOD_ITEMS = 5000, FLOOD_BITS = 10 };
 
 static uint64_t accept(tamis *t, char whose, uint64_t seed, const uint64_t *chosen)
 {
@@ -159,8 +159,8 @@ static uint64_t accept(tamis *t, char whose, uint64_t seed, const uint64_t *chos
 
 /* Reports whether a key belongs to those that collide. In a cuckoo filter, all its places are in
  * the first eighth of one of the table's halves; each half has one of them. In a growing filter,
- * whose tables take the first bits of the hash for the place, those bits are 0, however often it
- * doubles. */
+ * whose tables take the first bits of the hash for the place, those bits are 0. A table that is
+ * full of them doubles, until the part of it that they belong to has no room left. */
 static bool is_low(const tamis *model, uint32_t kind, uint64_t m, tamis_bytes k)
 {
     uint64_t cells[16];

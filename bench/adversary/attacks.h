@@ -37,7 +37,7 @@ struct pollution {
 };
 bool attack_pollute(struct attack a, struct pollution *out);
 
-/* Keys chosen to pile up in an eighth of a cuckoo filter, or in a 64th of a growing one. Adds
+/* Keys chosen to pile up in an eighth of a cuckoo filter, or in a 1,024th of a growing one. Adds
  * continue until one is refused, at most `planned`. */
 struct flood {
     uint64_t accepted, planned;

@@ -34,7 +34,7 @@ def table(m):
                 "accepted keys of its plan",
                 lambda c: f"{m['flood accepted ' + c]:,} of {m['flood planned ' + c]:,}",
                 f"{m['flood chance keyed']:,}"),
-            row("**flooding** in a 64th of a growing filter",
+            row("**flooding** in a 1,024th of a growing filter",
                 lambda c: f"{m['pile accepted ' + c]:,} of {m['pile planned ' + c]:,}",
                 f"{m['pile chance keyed']:,}"),
             row("**replay**: wrong maybes found by querying, queried again",

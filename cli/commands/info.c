@@ -183,6 +183,8 @@ static void print_cells(const tamis_facts *f)
                                                  : "sealed, with every cell in use");
     else if (f->cell_bits == 1)
         printf("\n  bits      %.1f %% set; m = %s, k = %u", 100 * f->fill, grouped(f->m), f->k);
+    else if (f->cell_bits == 0)
+        printf("\n  cells     %.1f %% in use; m = %s, k = %u", 100 * f->fill, grouped(f->m), f->k);
     else
         printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
                grouped(f->m), f->cell_bits, f->k);

@@ -16,7 +16,7 @@ const struct topic topics[] = {
      "  counting       38  counters instead of bits; keys can be removed\n"
      "  pair           20  one filter of added and one of removed keys; keys can be\n"
      "                     removed; can miss members\n"
-     "  growing     13-26  grows with its keys: for a set of unknown size\n"
+     "  growing        19  grows with its keys: for a set of unknown size\n"
      "  window         13  generations of filters, of which the oldest is forgotten\n"
      "  ribbon        6.8  sealed, never changes: the smallest\n"
      "  fuse          7.9  sealed, never changes: fast without SIMD\n"

@@ -80,7 +80,8 @@ TAMIS_API const char *tamis_bound_name(uint32_t bound);
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */
 
-    /* As planned or as stored. The table in tamis.h ("Plans") explains these fields. */
+    /* As planned or as stored. The table in tamis.h ("Plans") explains these fields. growing: m is
+     * the slots of all tables, and cell_bits is 0 if they are of several sizes. */
     uint32_t kind, hash, k;
     uint32_t format;       /* version of the image format                                         */
     uint64_t m, seed;

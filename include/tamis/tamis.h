@@ -131,7 +131,7 @@ typedef enum tamis_kind {
     TAMIS_BLOCKED = 3,     /* 8 bits of a key in one cache line; 10.1 bits; the fastest           */
     TAMIS_COUNTING = 4,    /* bloom with counters: keys can be removed; 38 bits                   */
     TAMIS_PAIR = 5,        /* a filter of added and one of removed keys; 20 bits; can miss        */
-    TAMIS_GROWING = 6,     /* any number of items; 13 bits when full, 26 when just doubled        */
+    TAMIS_GROWING = 6,     /* any number of items; 19 bits from 250,000 to 30 M, up to 31 beyond  */
     TAMIS_WINDOW = 7,      /* generations of filters or sketches: forgets the oldest keys         */
     TAMIS_CUCKOO = 8,      /* fingerprints: keys can be removed; 9.5 bits                         */
     TAMIS_FUSE = 9,        /* sealed: 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast        */
@@ -150,7 +150,7 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  * Give two of items, fpr and bytes. With all three, items and fpr are met and bytes is a limit. m
  * (with or without k) can replace bytes. growing needs only fpr. A field that is zero is computed
  * or gets its default. If a row names kinds, the field must be zero for all others.
- *   items        expected distinct items, at most 2^52; growing: in the first table, default 100;
+ *   items        expected distinct items, at most 2^52; growing: room at first, default 100;
  *                top: items to list, at most 2^30, default 100; not for other sketches
  *   fpr          false-positive rate with these items, 1e-18 <= fpr < 1 (fuse, ribbon: at least
  *                2^-32; exact: 2^-33; map: 2^-32 ... 1); growing: with any items; not for sketches
@@ -158,7 +158,7 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  *   seed         seed of the hash, XXH3; not with a secret key or TAMIS_HASH_CALLER
  *   m            bloom: bits; partitioned: bits in each row; blocked: bits, a multiple of 512;
  *                pair, window: m of each part; counting: counters; cuckoo: slots, even; growing:
- *                slots of the first table, a power of two; count-min, count-sketch: counters in
+ *                room at first in slots, a power of two; count-min, count-sketch: counters in
  *                each row; tally, signed-tally, top: counters, a multiple of 56
  *   k            bloom, partitioned, counting: probes, 1 ... 64; compact blocked, and counting of
  *                inner kind blocked: 1 ... 16; pair, window: k of each part; growing: least bits of

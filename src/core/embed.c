@@ -44,10 +44,10 @@ static void arena_free(void *ctx, void *p)
 /* The room that the arena and the blocks of tamis__image_read take. */
 static uint64_t room_for(const void *image, size_t size, const tamis_options *o)
 {
-    uint64_t blocks[4], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
+    uint64_t blocks[5], sum = arena_round(sizeof(struct arena)) + ARENA_ALIGN - 1;
     if (!tamis__image_blocks(image, size, o, blocks))
         return sum; /* it is refused before any block */
-    for (int i = 0; i < 4; i++) sum += arena_round((size_t)blocks[i]);
+    for (int i = 0; i < 5; i++) sum += arena_round((size_t)blocks[i]);
     return sum;
 }
 

@@ -26,6 +26,13 @@ static uint64_t locked_generation(const tamis *t)
     return generation;
 }
 
+/* A growing filter with shares has many tables, with slots of several sizes. */
+static void facts_of_shares(const struct body *b, tamis_facts *out)
+{
+    for (uint32_t i = 1; i < b->count; i++) out->m += b->sections[i].m;
+    if (b->count > 1) out->cell_bits = 0;
+}
+
 /* Everything that tamis_info reports without reading the cells. The other fields are 0. */
 static void facts_of_content(const tamis *t, tamis_facts *out)
 {
@@ -46,6 +53,7 @@ static void facts_of_content(const tamis *t, tamis_facts *out)
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->cell_bits = t->body.sections->cell_bits;
     out->sections = t->body.count;
+    if (t->kind->id == TAMIS_GROWING) facts_of_shares(&t->body, out);
     out->items_estimated = t->items_estimated;
     out->hash_suspect = tamis__is_suspect(t);
     out->bytes = tamis_image_size(t);

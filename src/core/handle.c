@@ -138,6 +138,7 @@ void tamis_close(tamis *t)
     if (t->file != NULL) t->file->close(t);
     tamis__spill_close(tamis__spill(&t->body));
     tamis__free(memory, t->body.extra->locks);
+    tamis__free(memory, t->body.extra->directory);
     tamis__gate_free(t->body.extra->gate, memory);
     if (t->body.apart) tamis__free(memory, t->body.sections);
     free_handle(t);

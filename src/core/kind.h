@@ -93,6 +93,9 @@ struct body_extra {
     bool summed; /* see other_totals */
     /* For kinds that grow: the limit of the image (0: no limit). */
     uint64_t max_bytes;
+    /* For growing filters with shares: the number of the section of each prefix of a hash, in a
+     * block of TAMIS__DIRECTORY_BYTES. It follows from the sections (struct kind.ready). */
+    uint16_t *directory;
     /* For windows of filters: an add starts a new generation when the newest one has this many
      * items. 0: never. */
     uint64_t turn_at;
@@ -105,6 +108,8 @@ struct body_extra {
      * TAMIS__MOST_WEIGHT. */
     uint64_t moved;
 };
+
+#define TAMIS__DIRECTORY_BYTES 2048u
 
 /* The sections of one structure. Kinds that are made of others pass slices of their sections on. */
 struct body {
@@ -398,6 +403,9 @@ struct kind {
     /* Prepare a handle for TAMIS_SHARED. It fails at most with TAMIS_ENOMEM or TAMIS_EFULL. NULL:
      * there is nothing to do. */
     tamis_status (*share)(struct body *b);
+    /* Derive what is not part of the sections from them, when a handle was made, opened or copied.
+     * False: not enough memory. NULL: there is nothing to do. */
+    bool (*ready)(struct body *b);
     /* Make it empty. NULL: all cells and totals become zero. */
     void (*clear)(struct body *b);
     /* Forget the oldest generation. NULL: there are no generations. */

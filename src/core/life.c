@@ -69,11 +69,17 @@ static tamis_status make_shared(tamis *t, tamis_error *why)
     return t->kind->share != NULL ? tamis__refuse(why, t->kind->share(&t->body)) : TAMIS_OK;
 }
 
+static bool is_ready(tamis *t)
+{
+    return t->kind->ready == NULL || t->kind->ready(&t->body);
+}
+
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
 {
     t->steady = (o->flags & TAMIS_STEADY) != 0;
     if (t->kind->add == NULL) t->read_only = true;
     tamis_status s = (o->flags & TAMIS_SHARED) != 0 ? make_shared(t, why) : TAMIS_OK;
+    if (s == TAMIS_OK && !is_ready(t)) s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     if (s == TAMIS_OK) s = open_spill(t, o->temp_dir, why);
     if (s != TAMIS_OK) {
         tamis_close(t);
@@ -203,7 +209,8 @@ static bool copy_content(tamis *copy, const tamis *t)
     tamis__take_fields(copy, t);
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
-    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) && tamis__make_locks(copy);
+    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) &&
+                      tamis__make_locks(copy) && is_ready(copy);
     if (made) tamis__take_cells(copy, t);
     tamis__gate_leave(slot);
     return made;

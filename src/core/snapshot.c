@@ -44,6 +44,7 @@ void tamis__take_fields(tamis *copy, const tamis *t)
     tamis__extra(copy)->weight = tamis__weight(copy);
     extra->spill = NULL;
     extra->locks = NULL;
+    extra->directory = NULL;
     extra->gate = NULL;
 }
 

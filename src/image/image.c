@@ -10,6 +10,7 @@
  * TAMIS_UNVERIFIED is set. It never allocates more than the size of the source justifies.
  * docs/FORMAT.md specifies all fields. */
 #include "image.h"
+#include "layout.h"
 
 #include "../core/bits.h"
 #include "../core/bulk.h"
@@ -21,10 +22,6 @@
 
 #include <tamis/inspect.h>
 
-#define ALIGN 64u
-#define ENTRY_BYTES 64u
-#define SUM_BYTES 8u
-#define CHUNK 65536u
 #define MAX_SECTIONS 1024u
 /* A generation stays at this number, because no reader would accept the 0 of a wrap. */
 #define MAX_GENERATION (UINT64_MAX >> 1)
@@ -71,50 +68,9 @@ enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4, FLAG_EPOCH = 8 };
 enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2, SHIFT_STATED = 8 };
 
 static const uint8_t image_magic[8] = TAMIS_IMAGE_MAGIC;
-static const uint8_t zeros[ALIGN];
+static const uint8_t zeros[TAMIS__ALIGN];
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
-
-static uint64_t aligned(uint64_t at)
-{
-    return (at + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-static uint64_t chunks(uint64_t length)
-{
-    return length / CHUNK + (length % CHUNK != 0);
-}
-
-static uint64_t metadata_bytes(const struct section *s, uint32_t count)
-{
-    uint64_t bytes = TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES;
-    for (uint32_t i = 0; i < count; i++) bytes += chunks(s[i].length) * SUM_BYTES;
-    return bytes;
-}
-
-uint64_t tamis__image_bytes(uint64_t length, uint32_t count)
-{
-    const uint64_t metadata =
-        TAMIS__HEADER_BYTES + count * (ENTRY_BYTES + chunks(length) * SUM_BYTES);
-    return aligned(metadata) + (count - 1) * aligned(length) + length;
-}
-
-uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t times)
-{
-    uint64_t at = TAMIS__HEADER_BYTES + times * (metadata_bytes(s, count) - TAMIS__HEADER_BYTES);
-    for (uint64_t i = 0; i < (uint64_t)count * times; i++) at = aligned(at) + s[i % count].length;
-    return at;
-}
-
-uint64_t tamis__sections_overhead(uint64_t count)
-{
-    return count * (ENTRY_BYTES + ALIGN + SUM_BYTES);
-}
-
-uint64_t tamis__section_bytes(uint64_t length)
-{
-    return length + length / (CHUNK / SUM_BYTES) + ENTRY_BYTES + 2 * ALIGN;
-}
 
 uint64_t tamis_image_size(const tamis *t)
 {
@@ -212,8 +168,8 @@ static void image_put_entry(uint8_t *e, const struct kind *kind, const struct se
 
 static size_t chunk_length(const struct section *s, uint64_t chunk)
 {
-    const uint64_t rest = s->length - chunk * CHUNK;
-    return (size_t)(rest < CHUNK ? rest : CHUNK);
+    const uint64_t rest = s->length - chunk * TAMIS__CHUNK;
+    return (size_t)(rest < TAMIS__CHUNK ? rest : TAMIS__CHUNK);
 }
 
 /* The root is the sum of the metadata with the eight bytes of the root itself as zero. */
@@ -231,18 +187,20 @@ static uint64_t root_of(uint8_t *metadata, uint64_t bytes)
 static uint8_t *make_metadata(const tamis *t, uint64_t *bytes, uint64_t *root)
 {
     const struct section *s = t->body.sections;
-    *bytes = metadata_bytes(s, t->body.count);
+    *bytes = tamis__metadata_bytes(s, t->body.count);
     uint8_t *meta = tamis__alloc(t->body.memory, *bytes);
     if (meta == NULL) return NULL;
     image_put_header(meta, t);
-    uint8_t *sum = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
+    uint8_t *sum = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * TAMIS__ENTRY_BYTES;
     uint64_t at = *bytes;
     for (uint32_t i = 0; i < t->body.count; i++) {
-        at = aligned(at);
-        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, t->kind, &s[i], at);
+        at = tamis__aligned(at);
+        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * TAMIS__ENTRY_BYTES, t->kind, &s[i],
+                        at);
         at += s[i].length;
-        for (uint64_t c = 0; c < chunks(s[i].length); c++, sum += SUM_BYTES)
-            tamis__put64(sum, tamis__checksum(s[i].cells + c * CHUNK, chunk_length(&s[i], c)));
+        for (uint64_t c = 0; c < tamis__chunks(s[i].length); c++, sum += TAMIS__SUM_BYTES)
+            tamis__put64(sum,
+                         tamis__checksum(s[i].cells + c * TAMIS__CHUNK, chunk_length(&s[i], c)));
     }
     *root = root_of(meta, *bytes);
     tamis__put64(meta + H_ROOT, *root);
@@ -264,9 +222,9 @@ tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint6
     tamis__free(t->body.memory, meta);
     for (uint32_t i = 0; i < t->body.count && s == TAMIS_OK; i++) {
         const struct section *sec = &t->body.sections[i];
-        if (aligned(at) > at) s = put(ctx, zeros, (size_t)(aligned(at) - at));
+        if (tamis__aligned(at) > at) s = put(ctx, zeros, (size_t)(tamis__aligned(at) - at));
         if (s == TAMIS_OK) s = put(ctx, sec->cells, (size_t)sec->length);
-        at = aligned(at) + sec->length;
+        at = tamis__aligned(at) + sec->length;
     }
     if (s != TAMIS_OK && why != NULL && why->status != s)
         tamis__fail(why, s, "writing the image: %s", tamis_status_message(s));
@@ -332,7 +290,7 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
     const uint32_t sections = tamis__get32(h + H_SECTIONS);
     if (sections < 1 || sections > MAX_SECTIONS)
         return tamis__corrupt(why, H_SECTIONS, "the number of sections is out of range");
-    if (TAMIS__HEADER_BYTES + (uint64_t)sections * ENTRY_BYTES > size)
+    if (TAMIS__HEADER_BYTES + (uint64_t)sections * TAMIS__ENTRY_BYTES > size)
         return tamis__corrupt(why, H_SECTIONS, "the section table is longer than the image");
     return TAMIS_OK;
 }
@@ -373,9 +331,9 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
 static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct section *s,
                                 uint32_t count, tamis_error *why)
 {
-    uint64_t at = TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES;
+    uint64_t at = TAMIS__HEADER_BYTES + (uint64_t)count * TAMIS__ENTRY_BYTES;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
+        const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * TAMIS__ENTRY_BYTES;
         const uint8_t *e = meta + entry;
         s[i].role = tamis__get16(e + E_ROLE);
         s[i].kind = tamis__get16(e + E_KIND);
@@ -390,13 +348,13 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
             return tamis__corrupt(why, entry + E_LENGTH, "a section length is wrong");
         if (!all_zero(e + E_ZERO_8, 8))
             return tamis__corrupt(why, entry + E_ZERO_8, "a reserved field is not zero");
-        at += chunks(s[i].length) * SUM_BYTES;
+        at += tamis__chunks(s[i].length) * TAMIS__SUM_BYTES;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
-        if (at > size || tamis__get64(meta + entry + E_OFFSET) != aligned(at))
+        const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * TAMIS__ENTRY_BYTES;
+        if (at > size || tamis__get64(meta + entry + E_OFFSET) != tamis__aligned(at))
             return tamis__corrupt(why, entry + E_OFFSET, "a section offset is wrong");
-        at = aligned(at);
+        at = tamis__aligned(at);
         if (at > size || s[i].length > size - at)
             return tamis__corrupt(why, entry + E_LENGTH,
                                   "a section reaches beyond the end of the image");
@@ -416,7 +374,8 @@ struct metadata {
 /* Room for the sums of any table of this many sections that fits in the image. */
 static uint64_t metadata_room(uint64_t size, uint32_t count)
 {
-    return TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES + (size / CHUNK + count) * SUM_BYTES;
+    return TAMIS__HEADER_BYTES + (uint64_t)count * TAMIS__ENTRY_BYTES +
+           (size / TAMIS__CHUNK + count) * TAMIS__SUM_BYTES;
 }
 
 static bool is_sealed(const uint8_t *header)
@@ -425,7 +384,7 @@ static bool is_sealed(const uint8_t *header)
 }
 
 bool tamis__image_blocks(const uint8_t *image, size_t size, const tamis_options *o,
-                         uint64_t blocks[4])
+                         uint64_t blocks[5])
 {
     if (size < TAMIS__HEADER_BYTES || check_start(image, size, NULL) != TAMIS_OK) return false;
     const uint32_t count = tamis__get32(image + H_SECTIONS);
@@ -434,6 +393,8 @@ bool tamis__image_blocks(const uint8_t *image, size_t size, const tamis_options 
     blocks[1] = tamis__alloc_bytes((uint64_t)count * sizeof(struct section));
     blocks[2] = tamis__handle_bytes(count);
     blocks[3] = kind != NULL ? tamis__extra_bytes(kind, o, is_sealed(image)) : 0;
+    const bool has_directory = kind != NULL && kind->ready != NULL && count > 1;
+    blocks[4] = has_directory ? tamis__alloc_bytes(TAMIS__DIRECTORY_BYTES) : 0;
     return true;
 }
 
@@ -454,7 +415,7 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     if (s == TAMIS_OK) s = check_start(start, src->size, why);
     if (s != TAMIS_OK) return s;
     m->count = tamis__get32(start + H_SECTIONS);
-    const uint64_t table_end = TAMIS__HEADER_BYTES + (uint64_t)m->count * ENTRY_BYTES;
+    const uint64_t table_end = TAMIS__HEADER_BYTES + (uint64_t)m->count * TAMIS__ENTRY_BYTES;
     m->bytes = tamis__alloc(memory, metadata_room(src->size, m->count));
     m->sections = tamis__alloc(memory, (uint64_t)m->count * sizeof *m->sections);
     if (m->bytes == NULL || m->sections == NULL)
@@ -464,7 +425,7 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
                     why);
     if (s == TAMIS_OK) s = parse_table(m->bytes, src->size, m->sections, m->count, why);
     if (s != TAMIS_OK) return s;
-    const uint64_t bytes = metadata_bytes(m->sections, m->count);
+    const uint64_t bytes = tamis__metadata_bytes(m->sections, m->count);
     if (src->metadata_bytes != 0 && src->metadata_bytes != bytes)
         return tamis__corrupt(why, H_SECTIONS, "the length of the metadata is wrong");
     s = image_fetch(src, table_end, m->bytes + table_end, (size_t)(bytes - table_end), why);
@@ -550,7 +511,7 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
 static tamis_status read_section(const struct source *src, const struct section *s, uint64_t offset,
                                  const uint8_t *sums, bool verify, tamis_error *why)
 {
-    const uint64_t piece = 16 * CHUNK;
+    const uint64_t piece = 16 * TAMIS__CHUNK;
     const bool in_place = src->memory != NULL && s->cells == src->memory + offset;
     for (uint64_t at = 0; at < s->length; at += piece) {
         const uint64_t n = s->length - at < piece ? s->length - at : piece;
@@ -558,10 +519,10 @@ static tamis_status read_section(const struct source *src, const struct section 
             tamis_status st = image_fetch(src, offset + at, s->cells + at, (size_t)n, why);
             if (st != TAMIS_OK) return st;
         }
-        for (uint64_t c = at / CHUNK; verify && c * CHUNK < at + n; c++)
-            if (tamis__checksum(s->cells + c * CHUNK, chunk_length(s, c)) !=
-                tamis__get64(sums + c * SUM_BYTES))
-                return tamis__corrupt(why, offset + c * CHUNK,
+        for (uint64_t c = at / TAMIS__CHUNK; verify && c * TAMIS__CHUNK < at + n; c++)
+            if (tamis__checksum(s->cells + c * TAMIS__CHUNK, chunk_length(s, c)) !=
+                tamis__get64(sums + c * TAMIS__SUM_BYTES))
+                return tamis__corrupt(why, offset + c * TAMIS__CHUNK,
                                       "damaged: the checksum of a chunk does not match");
     }
     return TAMIS_OK;
@@ -570,24 +531,24 @@ static tamis_status read_section(const struct source *src, const struct section 
 static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t *meta, bool verify,
                                tamis_error *why)
 {
-    const uint64_t end = metadata_bytes(t->body.sections, t->body.count);
+    const uint64_t end = tamis__metadata_bytes(t->body.sections, t->body.count);
     uint64_t at = end;
-    const uint8_t *sums = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
+    const uint8_t *sums = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * TAMIS__ENTRY_BYTES;
     for (uint32_t i = 0; i < t->body.count; i++) {
         const struct section *s = &t->body.sections[i];
-        uint8_t padding[ALIGN];
-        const size_t gap = (size_t)(aligned(at) - at);
+        uint8_t padding[TAMIS__ALIGN];
+        const size_t gap = (size_t)(tamis__aligned(at) - at);
         tamis_status st = image_fetch(src, at, padding, gap, why);
         if (st != TAMIS_OK) return st;
         if (!all_zero(padding, gap)) return tamis__corrupt(why, at, "padding is not zero");
-        at = aligned(at);
+        at = tamis__aligned(at);
         st = read_section(src, s, at, sums, verify, why);
         if (st != TAMIS_OK) return st;
-        sums += chunks(s->length) * SUM_BYTES;
+        sums += tamis__chunks(s->length) * TAMIS__SUM_BYTES;
         at += s->length;
     }
     const char *reason = t->kind->wrong_cells(&t->body);
-    return reason == NULL ? TAMIS_OK : tamis__corrupt(why, aligned(end), reason);
+    return reason == NULL ? TAMIS_OK : tamis__corrupt(why, tamis__aligned(end), reason);
 }
 
 /* What every kind requires of its sections. */
@@ -611,7 +572,7 @@ static tamis_status take_meanings(const struct kind *kind, bool sketch, const st
                                   uint32_t i, tamis_error *why)
 {
     struct section *s = &m->sections[i];
-    const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
+    const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * TAMIS__ENTRY_BYTES;
     const uint64_t items = tamis__get64(m->bytes + entry + E_ITEMS);
     const uint32_t salt = tamis__get32(m->bytes + entry + E_SALT);
     s->items = items;
@@ -642,9 +603,9 @@ static tamis_status check_sections(const struct kind *kind, bool sketch, const s
 /* The bytes of the image stay const, because the handle is read-only. */
 static void set_in_place(struct body *b, const uint8_t *image)
 {
-    uint64_t at = metadata_bytes(b->sections, b->count);
+    uint64_t at = tamis__metadata_bytes(b->sections, b->count);
     for (uint32_t i = 0; i < b->count; i++) {
-        at = aligned(at);
+        at = tamis__aligned(at);
         b->sections[i].cells = (uint8_t *)(uintptr_t)(image + at);
         at += b->sections[i].length;
     }

@@ -12,6 +12,9 @@ uint64_t tamis__image_bytes(uint64_t length, uint32_t count);
 
 /* The bytes of an image that has these sections `times` times. */
 uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t times);
+/* The same for any sections, of which a function returns the lengths. */
+typedef uint64_t tamis__section_length(const void *ctx, uint32_t i);
+uint64_t tamis__image_bytes_of(uint32_t count, tamis__section_length *length, const void *ctx);
 
 /* The bytes that `count` short sections add to an image besides their contents, and that one
  * section takes with its contents: upper bounds for planning. */
@@ -38,7 +41,7 @@ tamis_status tamis__image_read(const struct source *src, const tamis_options *op
 /* The sizes of the blocks that tamis__image_read asks the caller's allocator for, for such an image
  * in place. False: it refuses the image before it allocates any. */
 bool tamis__image_blocks(const uint8_t *image, size_t size, const tamis_options *o,
-                         uint64_t blocks[4]);
+                         uint64_t blocks[5]);
 
 /* The root of an image's header, which identifies its content. False: these are not the first
  * TAMIS__HEADER_BYTES of an image. */

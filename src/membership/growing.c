@@ -1,226 +1,366 @@
-/* growing: a set of unknown size. It starts with room for a hundred keys and doubles as they come,
+/* growing: a set of unknown size. It starts with room for a hundred keys and grows as they come,
  * without needing the keys again and without ever exceeding the promised rate.
  *
- * The set is a quotient filter (M. Bender et al., "Don't thrash: how to cache your hash on flash",
- * 2012), laid out in src/membership/quotient.c. In a table of 2^Q slots, the first Q bits of a
- * key's hash are its home, where the F bits after them, the fingerprint, are kept. When the table
- * doubles, each entry gives the first bit of its fingerprint to its address. No information is lost
- * or gained, but the fingerprint is one bit shorter. New keys get F bits again, so entries of
- * several lengths lie side by side (N. Dayan et al., "InfiniFilter", 2023, and "Aleph filter",
- * 2024). A slot contains the bits, then a 1, then zeros:
+ * The set is made of quotient filters (M. Bender et al., "Don't thrash: how to cache your hash on
+ * flash", 2012), laid out in src/membership/quotient.c. In a table of m slots, a key's hash, taken
+ * as a fraction and multiplied by m, has its home before the point and its fingerprint after it.
+ * When the table doubles, each entry gives the first bit of its fingerprint to its address. No
+ * information is lost or gained, but the fingerprint is one bit shorter. New keys get F bits again,
+ * so entries of several lengths lie side by side (N. Dayan et al., "InfiniFilter", 2023, and "Aleph
+ * filter", 2024). A slot contains the bits, then a 1, then zeros:
  *
- *     hash 1101 0110 1...      Q = 4: home 1101,  slot 01101 1     F = 5
- *                              Q = 5: home 11010, slot 1101 1 0    the same entry, one bit shorter
- *     hash 0011 1010 0101...   Q = 5: home 00111, slot 01001 1     a new one
+ *     hash 1101 0110 1...      m = 2^4: home 1101,  slot 01101 1    F = 5
+ *                              m = 2^5: home 11010, slot 1101 1 0   the same entry, a bit shorter
+ *     hash 0011 1010 0101...   m = 2^5: home 00111, slot 01001 1     a new one
  *     a void entry, no bits    slot 1 00000: goes to both halves when the table doubles again
  *
- * The rate. An entry keeps the first K bits of a hash for ever, where K = Q + F(Q) of the table
- * that it was added to. It matches a key that was never added with probability 2^-K. A key that
- * matches is "seen" and not stored, and K never falls as Q grows, so no two entries match the same
- * hash: the rate is exactly the sum of 2^-K over the entries. A table is doubled before more than
- * 15/16 of its homes are taken, so at most 15/16 2^Q entries were added to tables of up to 2^Q
- * slots. As 2^-K never rises with Q, the sum is greatest if each table is filled as far as it may
- * be (summation by parts):
+ * Shares. A table that doubles is half empty after it, and takes twice the bits per key until it is
+ * full. So there is one table only up to 2^12 slots. Then it is left as it is, and further keys go
+ * to 32 shares of the hash space by their first five bits. Each share has a table of its own, which
+ * doubles by itself. Their sizes are 64 to 125 homes in equal steps of the logarithm, so they do
+ * not double at the same time but one after the other:
  *
- *     rate <= 15/16 (2^-F(7) + 2^-(F(8)+1) + 2^-(F(9)+1) + ... + 2^-(F(46)+1))
+ *     first table | share 0: 64 | share 1: 65 | share 2: 67 | ... | share 31: 125
+ *                                                  full first: the smallest; doubled: 128
+ *
+ * The mean of 1/load over loads that are spread evenly between 1/2 and 1 on the logarithmic scale
+ * is 1.44, and just after a share has doubled 1.46 with 32 of them: at no time is the set larger
+ * than that, compared with full tables. A share of 2^14 homes or more is divided in two shares by
+ * one more bit instead of doubled. That is the same arithmetic: the table is doubled, and cut in
+ * half. Its halves keep the number of homes, so the steps stay. There may be 1,024 sections.
+ *
+ * A query looks into the share of the key, which a directory of all prefixes of ten bits names, and
+ * into the first table, which stays in the cache.
+ *
+ * The rate. An entry keeps the bits that it was added with for ever. In a table of which the whole
+ * hash space would have G homes, they are a part 1/(G 2^F) of it, and the entry matches a key that
+ * was never added with this probability. A key that matches is "seen" and not stored, and G 2^F
+ * never falls as G grows, so no two entries of a table match the same hash: the rate within it is
+ * exactly the sum over its entries. Until a share has more than G homes, at most 123/128 G entries
+ * were added to it (both as if it were the whole hash space), so the sum is greatest if each table
+ * is filled as far as it may be (summation by parts). If it begins with G(0) homes,
+ *
+ *     rate <= 123/128 (2^-F(G(0)) + 2^-(F(2 G(0))+1) + 2^-(F(4 G(0))+1) + ...)
  *
  * With the same F in all tables each would add the same amount, and the sum would not converge. So
- * F(Q) is B for tables of 2^20 to 2^27 slots, where most lie, B+4 for larger ones, and up to B+5
- * for smaller ones, which are small anyway. The sum is then 9.8 2^-(B+1), which at 1 % with B = 9
- * is 0.96 %. This is a bound for the set itself, not a mean, up to 6.6e13 keys.
+ * F is B between 2^17 and 7 2^23 homes, where most sets are, B+5 and B+8 for larger ones, and up to
+ * B+6 for smaller ones, which are small anyway. The first table adds the same with 15/16 instead of
+ * 123/128. All together this is 9.77 2^-(B+1), which at 1 % with B = 9 is 0.954 %; promised are
+ * 9.785 2^-(B+1), as in images of the version before, which had a first table only. If one of those
+ * has more than 2^12 slots, its shares have one bit more than it would have in its next tables, so
+ * it keeps its promise. These are bounds for the set itself, not means, up to 6.6e13 keys. The rate
+ * that info reports adds the first table and the shares, which may overlap: it is too high by at
+ * most their product.
  *
  * Void entries, which are copied to both halves, leave the sum unchanged: their share of the slots
  * is their share of the rate.
  *
- * Space at 1 %: 13.1 bits per key when a table of 1 M to 126 M keys is full (98 bytes for 64
- * slots), and 26.1 just after it has doubled. Smaller tables take 18.4 to 36.8 and larger ones 17.3
- * to 34.7. While a table doubles, both the old and the new one are in memory.
+ * Space at 1 %: 18.2 to 19 bits per key from 250,000 to 30 M keys, 19.7 at 100,000. Smaller sets
+ * take up to 23 (50,000), 27 (20,000) and 34 (8,000); 18 to 37 up to 3,840 keys, and 50 when the
+ * shares are new. From 30 M keys on it is 26, and from 135 M on 31. While a share grows, both the
+ * old and the new one are in memory.
  *
- * Cost: a query reads one or two cache lines. An add moves the entries up to the next unused slot,
- * (1 + 1/(1-load)^2)/2 of them: 15 on average between two doublings, 128 when full. Doubling copies
- * the table in order and costs each key some 30 ns in the long run.
+ * Cost: a query reads one or two cache lines, and some of the first table. An add moves the entries
+ * up to the next unused slot, (1 + 1/(1-load)^2)/2 of them: 20 on average over the loads of the
+ * shares, 330 in a full one. No add doubles or divides more than 31,500 entries up to 30 M keys.
  *
  * Keys that strangers choose require a secret key (tamis_options.key). Without it strangers can
- * pile up keys in one place. A table that is less than a quarter full is not doubled for that; the
+ * pile up keys in one place. A table that is less than a quarter full does not grow for that; the
  * add fails with TAMIS_EFULL instead. */
+#include "growing.h"
+
 #include "../core/bitrows.h"
-#include "../core/error.h"
+#include "../core/bulk.h"
 #include "../core/memory.h"
-#include "../core/plan.h"
+#include "../core/single.h"
 #include "../image/image.h"
-#include "quotient.h"
 
 #include <math.h>
 
-#define MIN_LOG TAMIS__QUOTIENT_MIN_LOG
-#define MAX_LOG TAMIS__QUOTIENT_MAX_LOG
-/* From 3 on the promise is below 1. Up to 51, F is at most 56, so that a slot fits in eight bytes
- * wherever it begins. */
-#define MIN_BASE 3u
-#define MAX_BASE 51u
-#define DEFAULT_ITEMS 100u
-/* Batches that were not announced ahead are prefetched as a whole in tables of at least this many
- * bytes, which exceed the second-level cache. */
-#define PREFETCH_FROM (1u << 20)
+#define MAX_LEVEL TAMIS__GROWING_MAX_LEVEL
+#define FIRST_LEVEL TAMIS__GROWING_FIRST_LEVEL
+#define PREFIXES (1u << TAMIS__MOST_SHARE_BITS)
 
-/* --- Shape ------------------------------------------------------------------------------------ */
+/* --- Places ----------------------------------------------------------------------------------- */
 
-/* F(Q). It falls by at most one from each table to the next, so that K never falls. */
-static unsigned fingerprint_bits(unsigned base, unsigned log)
+/* Where a hash belongs in a table, and the fingerprint of as many bits as its slots have. */
+struct aim {
+    uint64_t home, f;
+};
+
+/* The hash without the bits that its share has in common, as a fraction u of 1, is multiplied by
+ * the number of homes. The product is exact, with the whole hash, so that the place in a table of
+ * twice the homes, or in half of the share, follows from the place in this one. */
+static inline struct aim aim_at(const struct quotient *t, unsigned bits, tamis_hash h)
 {
-    if (log > 27) return base + 4;
-    if (log >= 20) return base;
-    return base + (log < 15 ? 5 : 20 - log);
+    const uint64_t hi = h.hi << bits | h.lo >> 1 >> (63 - bits), lo = h.lo << bits;
+    uint64_t fraction;
+    struct aim a;
+    tamis__multiply(hi, t->homes, &fraction, &a.home);
+    a.home += __builtin_add_overflow(fraction, tamis__mulhi(lo, t->homes), &fraction);
+    a.f = fraction >> (65 - t->width);
+    return a;
 }
 
-static unsigned width(unsigned base, unsigned log)
+static inline bool is_in(const struct section *s, tamis_hash h)
 {
-    return fingerprint_bits(base, log) + 1;
+    const struct quotient t = tamis__growing_table(s);
+    const struct aim a = aim_at(&t, s->variant, h);
+    return tamis__quotient_find(&t, a.home, a.f, NULL);
 }
 
-/* The rate that no number of keys exceeds. It is a sum of a few powers of two, so it is exact on
- * every machine. */
-static double rate_for_ever(unsigned base)
+static inline bool growing_has(const struct body *b, tamis_hash h)
 {
-    double sum = ldexp(1, -(int)fingerprint_bits(base, MIN_LOG));
-    for (unsigned log = MIN_LOG + 1; log <= MAX_LOG; log++)
-        sum += ldexp(1, -(int)fingerprint_bits(base, log) - 1);
-    return sum * 15 / 16;
+    if (tamis__has_shares(b) && is_in(tamis__share_of(b, h), h)) return true;
+    return tamis__has_first_table(b) && is_in(b->sections, h);
 }
 
-static unsigned log_of(uint64_t m)
+/* --- The directory ---------------------------------------------------------------------------- */
+
+/* The section of each prefix of a hash. */
+static void fill_directory(uint16_t *directory, const struct section *s, uint32_t count)
 {
-    return (unsigned)__builtin_ctzll(m);
+    unsigned at = 0;
+    for (uint32_t i = tamis__is_share(s) ? 0 : 1; i < count; i++)
+        for (unsigned end = at + (PREFIXES >> s[i].variant); at < end && at < PREFIXES; at++)
+            directory[at] = (uint16_t)i;
 }
 
-static void set_shape(struct section *s, unsigned base, unsigned log)
+static bool growing_ready(struct body *b)
 {
-    s->role = TAMIS__ROLE_CELLS;
-    s->kind = TAMIS_GROWING;
-    s->cell_bits = (uint16_t)width(base, log);
-    s->k = base;
-    s->m = UINT64_C(1) << log;
-    s->length = tamis__quotient_bytes(log, s->cell_bits);
+    if (!tamis__has_shares(b)) return true;
+    b->extra->directory = tamis__alloc(b->memory, TAMIS__DIRECTORY_BYTES);
+    if (b->extra->directory == NULL) return false;
+    fill_directory(b->extra->directory, b->sections, b->count);
+    return true;
 }
 
-static struct quotient table_of(const struct section *s)
+/* --- Growth ----------------------------------------------------------------------------------- */
+
+/* The result of adding a key to a table. */
+enum added { SEEN, STORED, NO_ROOM };
+
+static enum added store_in(const struct section *s, tamis_hash h)
 {
-    return tamis__quotient(s->cells, log_of(s->m), s->cell_bits);
+    struct quotient t = tamis__growing_table(s);
+    const struct aim a = aim_at(&t, s->variant, h);
+    uint64_t after;
+    if (tamis__quotient_find(&t, a.home, a.f, &after)) return SEEN;
+    if (tamis__quotient_entries(&t) >= tamis__quotient_capacity(t.homes, t.whole)) return NO_ROOM;
+    return tamis__quotient_insert(&t, a.home, after, a.f << 1 | 1) ? STORED : NO_ROOM;
 }
 
-static uint64_t home_of(const struct quotient *t, tamis_hash h)
+/* A doubled table is at most half full, not counting void entries, which are fewer than the rate
+ * allows. A fuller one contains entries that were never added, or keys that were chosen to collide,
+ * and would be doubled again and again. */
+static bool has_gained(const struct section *s)
 {
-    return h.hi >> (64 - t->log);
+    const struct quotient t = tamis__growing_table(s);
+    return tamis__quotient_entries(&t) <= t.homes / 8 * 7;
 }
 
-static uint64_t fingerprint_of(const struct quotient *t, tamis_hash h)
+/* What takes the place of a section: itself with twice the homes, or the two halves of a share. */
+struct growth {
+    uint32_t at;    /* the number of the section */
+    uint32_t parts; /* 1 or 2 */
+    struct section to[2];
+};
+
+static void free_growth(const struct body *b, struct growth *g)
 {
-    return (h.hi << t->log | h.lo >> (64 - t->log)) >> (65 - t->width);
+    tamis__free(b->memory, g->to[0].cells);
+    tamis__free(b->memory, g->to[1].cells);
 }
 
-/* --- Planning --------------------------------------------------------------------------------- */
-
-static uint64_t growing_image_bytes(unsigned base, unsigned log)
+/* Describes the new sections. */
+static void plan_growth(const struct body *b, struct growth *g, bool divided)
 {
-    return tamis__image_bytes(tamis__quotient_bytes(log, width(base, log)), 1);
-}
-
-static tamis_status solve_base(tamis_plan *p, tamis_error *why)
-{
-    if (p->k != 0 && (p->k < MIN_BASE || p->k > MAX_BASE))
-        return tamis__fail(why, TAMIS_EINVAL, "k must be from %u to %u, not %u", MIN_BASE, MAX_BASE,
-                           p->k);
-    if (p->fpr == 0 && p->k == 0)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "a growing filter needs the false-positive rate it is to keep");
-    uint32_t base = p->k != 0 ? p->k : MIN_BASE;
-    if (p->fpr == 0) p->fpr = rate_for_ever(base);
-    while (p->k == 0 && base < MAX_BASE && rate_for_ever(base) > p->fpr) base++;
-    if (rate_for_ever(base) > p->fpr)
-        return tamis__fail(why, TAMIS_EINVAL, "that growing filter keeps a rate of %.3g, not %.3g",
-                           rate_for_ever(base), p->fpr);
-    p->k = base;
-    p->fpr = rate_for_ever(base);
-    return TAMIS_OK;
-}
-
-/* Chooses the largest first table within the budget, the smallest one for the items, or the one
- * that was asked for. */
-static tamis_status solve_table(tamis_plan *p, tamis_error *why)
-{
-    unsigned log = MIN_LOG;
-    if (p->m != 0) {
-        if ((p->m & (p->m - 1)) != 0 || p->m >> MIN_LOG == 0 || p->m >> MAX_LOG > 1)
-            return tamis__fail(why, TAMIS_EINVAL, "m must be a power of two from 128 to 2^46");
-        log = log_of(p->m);
-    } else if (p->items == 0 && p->bytes != 0) {
-        while (log < MAX_LOG && growing_image_bytes(p->k, log + 1) <= p->bytes) log++;
-    } else {
-        if (p->items == 0) p->items = DEFAULT_ITEMS;
-        while (log < MAX_LOG && tamis__quotient_capacity(log) < p->items) log++;
+    const struct section *s = b->sections + g->at;
+    g->parts = divided ? 2 : 1;
+    for (uint32_t i = 0; i < g->parts; i++) {
+        struct section *to = &g->to[i];
+        *to = *s;
+        to->cells = NULL;
+        if (!tamis__is_share(s))
+            tamis__set_first_table(to, s->k, tamis__log(s->m) + 1);
+        else
+            tamis__set_share(to, s->k, tamis__first_level(b), s->variant + divided,
+                             divided ? s->m : 2 * s->m);
+        to->room = to->length;
     }
-    if (p->items == 0) p->items = tamis__quotient_capacity(log);
-    if (p->items > tamis__quotient_capacity(log))
-        return tamis__fail(why, TAMIS_EINVAL, "a first table of 2^%u slots holds %llu items", log,
-                           (unsigned long long)tamis__quotient_capacity(log));
-    const uint64_t bytes = growing_image_bytes(p->k, log);
-    if (p->bytes != 0 && bytes > p->bytes)
-        return tamis__fail(why, TAMIS_EINVAL, "needs %llu bytes, more than the %llu given",
-                           (unsigned long long)bytes, (unsigned long long)p->bytes);
-    p->m = UINT64_C(1) << log;
-    p->bytes = bytes;
+}
+
+/* The size of the image after a growth. */
+struct grown {
+    const struct body *b;
+    const struct growth *g;
+};
+
+static uint64_t grown_length(const void *ctx, uint32_t i)
+{
+    const struct grown *grown = ctx;
+    const struct growth *g = grown->g;
+    if (i < g->at) return grown->b->sections[i].length;
+    if (i < g->at + g->parts) return g->to[i - g->at].length;
+    return grown->b->sections[i + 1 - g->parts].length;
+}
+
+static bool is_within_limit(const struct body *b, const struct growth *g)
+{
+    const struct grown grown = {b, g};
+    return b->extra->max_bytes == 0 || tamis__image_bytes_of(b->count + g->parts - 1, grown_length,
+                                                             &grown) <= b->extra->max_bytes;
+}
+
+/* Makes the new tables, and adds the hash to one of them. */
+static tamis_status make_growth(const struct body *b, struct growth *g, tamis_hash h)
+{
+    const struct quotient from = tamis__growing_table(b->sections + g->at);
+    const unsigned half = g->parts == 2 ? (unsigned)(h.hi >> (64 - g->to[0].variant) & 1) : 0;
+    if (!is_within_limit(b, g)) return TAMIS_EFULL;
+    for (uint32_t i = 0; i < g->parts; i++) {
+        g->to[i].cells = tamis__alloc(b->memory, g->to[i].length);
+        if (g->to[i].cells == NULL) return TAMIS_ENOMEM;
+    }
+    struct quotient lower = tamis__growing_table(&g->to[0]), upper = {0};
+    if (g->parts == 2) upper = tamis__growing_table(&g->to[1]);
+    if (!tamis__quotient_double(&from, &lower, g->parts == 2 ? &upper : NULL)) return TAMIS_EFULL;
+    for (uint32_t i = 0; i < g->parts; i++)
+        if (!has_gained(&g->to[i])) return TAMIS_EFULL;
+    return store_in(&g->to[half], h) == NO_ROOM ? TAMIS_EFULL : TAMIS_OK;
+}
+
+/* Puts the new sections in the place of the old one. */
+static tamis_status take_growth(struct body *b, const struct growth *g)
+{
+    struct section *s = b->sections;
+    uint8_t *old = s[g->at].cells;
+    if (g->parts == 1) {
+        s[g->at] = g->to[0];
+        tamis__free(b->memory, old);
+        return TAMIS_OK;
+    }
+    s = tamis__alloc_unset(b->memory, (b->count + 1) * sizeof *s);
+    if (s == NULL) return TAMIS_ENOMEM;
+    memcpy(s, b->sections, g->at * sizeof *s);
+    memcpy(s + g->at, g->to, 2 * sizeof *s);
+    memcpy(s + g->at + 2, b->sections + g->at + 1, (b->count - g->at - 1) * sizeof *s);
+    if (b->apart) tamis__free(b->memory, b->sections);
+    b->sections = s;
+    b->apart = true;
+    b->count++;
+    fill_directory(b->extra->directory, s, b->count);
+    tamis__free(b->memory, old);
     return TAMIS_OK;
 }
 
-static tamis_status growing_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status grow_as(struct body *b, uint32_t at, bool divided, tamis_hash h)
 {
-    tamis_status s = solve_base(plan, why);
-    if (s == TAMIS_OK) s = solve_table(plan, why);
-    promise->fpr_asymptotic = plan->fpr;
+    struct growth g = {.at = at};
+    plan_growth(b, &g, divided);
+    tamis_status s = make_growth(b, &g, h);
+    if (s == TAMIS_OK) s = take_growth(b, &g);
+    if (s != TAMIS_OK) free_growth(b, &g);
     return s;
 }
 
-static uint32_t growing_layout(const tamis_plan *plan, struct section *out)
+/* Doubles or divides the section of a hash that has no room otherwise, and adds it. Keys that all
+ * belong to one half gain nothing from a division. */
+static tamis_status grow_for(struct body *b, uint32_t at, tamis_hash h)
 {
-    if (out == NULL) return 1;
-    memset(out, 0, sizeof *out);
-    set_shape(out, plan->k, log_of(plan->m));
-    return 1;
+    const struct section *s = b->sections + at;
+    const struct quotient t = tamis__growing_table(s);
+    if (tamis__growing_level(s) >= MAX_LEVEL || tamis__quotient_entries(&t) < t.homes / 4)
+        return TAMIS_EFULL;
+    const bool divided = tamis__is_share(s) && s->m >= TAMIS__DIVIDED_FROM &&
+                         s->variant < TAMIS__MOST_SHARE_BITS && b->count < TAMIS__MOST_SHARES;
+    const tamis_status status = grow_as(b, at, divided, h);
+    return divided && status == TAMIS_EFULL ? grow_as(b, at, false, h) : status;
 }
 
-static const char *growing_wrong_shape(const struct body *b)
+static void free_shares(const struct body *b, struct section *s, uint16_t *directory)
 {
-    const struct section *s = b->sections;
-    if (b->count != 1) return "this kind has exactly one section";
-    if (s->kind != TAMIS_GROWING) return "the section is not of this kind";
-    if (s->k < MIN_BASE || s->k > MAX_BASE) return "k is out of range";
-    if (s->m == 0 || (s->m & (s->m - 1)) != 0 || s->m >> MIN_LOG == 0 || s->m >> MAX_LOG > 1)
-        return "m is not a power of two in range";
-    if (s->cell_bits != width(s->k, log_of(s->m))) return "the slots have a wrong size";
-    if (s->length != tamis__quotient_bytes(log_of(s->m), s->cell_bits))
-        return "the section's length does not fit its slots";
-    return NULL;
+    for (uint32_t i = 1; s != NULL && i <= TAMIS__FIRST_SHARES; i++)
+        tamis__free(b->memory, s[i].cells);
+    tamis__free(b->memory, s);
+    tamis__free(b->memory, directory);
 }
 
-static const char *growing_wrong_cells(const struct body *b)
+/* Empty shares, after the first table. */
+static tamis_status make_shares(const struct body *b, struct section *s)
 {
-    const struct quotient t = table_of(b->sections);
-    return tamis__quotient_wrong(&t);
+    const unsigned first = tamis__first_level(b);
+    const unsigned level = first > FIRST_LEVEL ? first - TAMIS__OLDER_HEAD_START : 0;
+    s[0] = b->sections[0];
+    for (uint32_t i = 0; i < TAMIS__FIRST_SHARES; i++)
+        tamis__set_share(&s[1 + i], s->k, first, TAMIS__SHARE_BITS,
+                         tamis__share_homes(i, TAMIS__SHARE_BITS, level, 0));
+    if (b->extra->max_bytes != 0 &&
+        tamis__repeated_bytes(s, 1 + TAMIS__FIRST_SHARES, 1) > b->extra->max_bytes)
+        return TAMIS_EFULL;
+    for (uint32_t i = 1; i <= TAMIS__FIRST_SHARES; i++) {
+        s[i].cells = tamis__alloc(b->memory, s[i].length);
+        if (s[i].cells == NULL) return TAMIS_ENOMEM;
+        s[i].room = s[i].length;
+    }
+    return TAMIS_OK;
+}
+
+/* Adds shares, to which this hash and all further ones go. */
+static tamis_status open_shares(struct body *b, tamis_hash h)
+{
+    const uint32_t count = 1 + TAMIS__FIRST_SHARES;
+    struct section *s = tamis__alloc(b->memory, count * sizeof *s);
+    uint16_t *directory = tamis__alloc(b->memory, TAMIS__DIRECTORY_BYTES);
+    const tamis_status status = s != NULL && directory != NULL ? make_shares(b, s) : TAMIS_ENOMEM;
+    if (status != TAMIS_OK) {
+        free_shares(b, s, directory);
+        return status;
+    }
+    fill_directory(directory, s, count);
+    if (b->apart) tamis__free(b->memory, b->sections);
+    b->sections = s;
+    b->apart = true;
+    b->count = count;
+    b->extra->directory = directory;
+    store_in(tamis__share_of(b, h), h); /* an empty table has room */
+    return TAMIS_OK;
+}
+
+/* Adds a key that has no room otherwise. If there can be no shares, because of the base or because
+ * they exceed the limit of the image, which only a few thousand keys do, the first table goes on
+ * growing. */
+static tamis_status make_room_for(struct body *b, tamis_hash h)
+{
+    if (tamis__has_shares(b))
+        return grow_for(b, (uint32_t)(tamis__share_of(b, h) - b->sections), h);
+    const struct quotient t = tamis__growing_table(b->sections);
+    if (tamis__growing_level(b->sections) < FIRST_LEVEL || b->sections->k > TAMIS__MOST_SHARED_BASE)
+        return grow_for(b, 0, h);
+    /* Shares of the highest level alone would add more to the rate than the next table may. */
+    if (tamis__growing_level(b->sections) + 1 >= MAX_LEVEL ||
+        tamis__quotient_entries(&t) < t.homes / 4)
+        return TAMIS_EFULL;
+    const tamis_status status = open_shares(b, h);
+    return status == TAMIS_EFULL ? grow_for(b, 0, h) : status;
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
+static inline void prefetch_key(const struct body *b, tamis_hash h)
+{
+    const struct section *s = tamis__has_shares(b) ? tamis__share_of(b, h) : b->sections;
+    const struct quotient t = tamis__growing_table(s);
+    const uint64_t home = aim_at(&t, s->variant, h).home;
+    const uint8_t *block = t.cells + home / 64 * tamis__block_bytes(t.width);
+    TAMIS__PREFETCH(block);
+    /* A little to the right, because entries are pushed that way. */
+    TAMIS__PREFETCH(block + TAMIS__BLOCK_SLOTS + home % 64 * t.width / 8 + 16);
+}
+
 static void growing_prefetch(const struct body *b, const struct batch *keys)
 {
-    const struct quotient t = table_of(b->sections);
-    const uint64_t bytes = tamis__block_bytes(t.width);
-    for (size_t i = 0; i < keys->n; i++) {
-        const uint64_t home = home_of(&t, keys->hashes[i]);
-        const uint8_t *block = t.cells + home / 64 * bytes;
-        TAMIS__PREFETCH(block);
-        /* A little to the right, because entries are pushed that way. */
-        TAMIS__PREFETCH(block + TAMIS__BLOCK_SLOTS + home % 64 * t.width / 8 + 16);
-    }
+    for (size_t i = 0; i < keys->n; i++) prefetch_key(b, keys->hashes[i]);
 }
 
 static void prefetch_for(const struct body *b, const struct batch *keys)
@@ -228,132 +368,164 @@ static void prefetch_for(const struct body *b, const struct batch *keys)
     const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
     if (TAMIS__AHEAD(keys->ahead))
         growing_prefetch(b, &ahead);
-    else if (keys->n > 1 && b->sections->length >= PREFETCH_FROM)
+    else if (keys->n > 1 && tamis__has_shares(b))
         growing_prefetch(b, keys);
 }
 
-/* The result of adding a key to a table. */
-enum added { SEEN, STORED, NO_ROOM };
-
-static enum added add_to(struct quotient *t, tamis_hash h)
+static inline enum added add_to(const struct body *b, tamis_hash h)
 {
-    const uint64_t home = home_of(t, h), f = fingerprint_of(t, h);
-    uint64_t after;
-    if (tamis__quotient_find(t, home, f, &after)) return SEEN;
-    if (tamis__quotient_entries(t) >= tamis__quotient_capacity(t->log)) return NO_ROOM;
-    return tamis__quotient_insert(t, home, after, f << 1 | 1) ? STORED : NO_ROOM;
-}
-
-/* A doubled table is at most half full, not counting void entries, which are fewer than the rate
- * allows. A fuller one contains entries that were never added, and would be doubled again and
- * again. */
-static bool has_gained(const struct quotient *t)
-{
-    return tamis__quotient_entries(t) <= UINT64_C(7) << (t->log - 3);
-}
-
-/* Doubles the table and adds a key that has no room otherwise. */
-static tamis_status grow_for(struct body *b, tamis_hash h)
-{
-    struct section bigger = *b->sections;
-    const struct quotient from = table_of(b->sections);
-    if (from.log == MAX_LOG || tamis__quotient_entries(&from) < UINT64_C(1) << (from.log - 2))
-        return TAMIS_EFULL;
-    set_shape(&bigger, bigger.k, from.log + 1);
-    if (b->extra->max_bytes != 0 && tamis__image_bytes(bigger.length, 1) > b->extra->max_bytes)
-        return TAMIS_EFULL;
-    bigger.cells = tamis__alloc(b->memory, bigger.length);
-    if (bigger.cells == NULL) return TAMIS_ENOMEM;
-    struct quotient to = table_of(&bigger);
-    if (!tamis__quotient_double(&from, &to) || !has_gained(&to) || add_to(&to, h) == NO_ROOM) {
-        tamis__free(b->memory, bigger.cells);
-        return TAMIS_EFULL;
-    }
-    tamis__free(b->memory, b->sections->cells);
-    *b->sections = bigger;
-    return TAMIS_OK;
+    if (!tamis__has_shares(b)) return store_in(b->sections, h);
+    if (tamis__has_first_table(b) && is_in(b->sections, h)) return SEEN;
+    return store_in(tamis__share_of(b, h), h);
 }
 
 static tamis_status growing_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                 size_t *done)
 {
-    struct quotient t = table_of(b->sections);
     prefetch_for(b, keys);
     memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const enum added added = add_to(&t, keys->hashes[i]);
+        const enum added added = add_to(b, keys->hashes[i]);
         if (added == SEEN) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
         if (added != NO_ROOM) continue;
-        const tamis_status s = grow_for(b, keys->hashes[i]);
+        const tamis_status s = make_room_for(b, keys->hashes[i]);
         *done = i;
         if (s != TAMIS_OK) return s;
-        t = table_of(b->sections);
     }
     return TAMIS_OK;
 }
 
 static void growing_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    const struct quotient t = table_of(b->sections);
     prefetch_for(b, keys);
     memset(bits, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++) {
-        const tamis_hash h = keys->hashes[i];
-        const bool maybe = tamis__quotient_find(&t, home_of(&t, h), fingerprint_of(&t, h), NULL);
-        bits[i / 8] = (uint8_t)(bits[i / 8] | maybe << i % 8);
-    }
+    for (size_t i = 0; i < keys->n; i++)
+        bits[i / 8] = (uint8_t)(bits[i / 8] | growing_has(b, keys->hashes[i]) << i % 8);
 }
 
-/* --- Rate and items --------------------------------------------------------------------------- */
+TAMIS__SPECIALIZED bool single_growing_has(const tamis *t, tamis_hash h)
+{
+    return growing_has(&t->body, h);
+}
 
-/* Estimates how many keys became these void entries. A key whose K bits were used up at 2^K slots
- * has 2^(Q-K) copies now. K is at least that of the smallest table, and all keys with K <= Q were
- * added to tables up to the last one with such a K. */
-static struct estimate void_keys(const struct quotient *t, unsigned base, uint64_t copies)
+static TAMIS__APART tamis_status single_growing_grow(tamis *t, tamis_hash h, bool *seen)
+{
+    return tamis__add_key(t, NULL, h, seen);
+}
+
+TAMIS__SPECIALIZED tamis_status single_growing_put(tamis *t, tamis_hash h, bool *seen)
+{
+    const enum added added = add_to(&t->body, h);
+    if (added == NO_ROOM) return single_growing_grow(t, h, seen);
+    return tamis__count_one(t, added == SEEN, seen);
+}
+
+TAMIS__ASK_SINGLE_BY(growing, , single_growing_has)
+TAMIS__ADD_SINGLE_BY(growing, , single_growing_put)
+
+static const struct single *growing_single(const struct body *b)
+{
+    static const struct single one = {.ask = single_growing_ask,
+                                      .add = single_growing_add,
+                                      .ask_hash = single_growing_ask_hash,
+                                      .add_hash = single_growing_add_hash};
+    (void)b;
+    return &one;
+}
+
+/* --- Cells ------------------------------------------------------------------------------------ */
+
+static const char *growing_wrong_cells(const struct body *b)
+{
+    const char *reason = NULL;
+    for (uint32_t i = 0; i < b->count && reason == NULL; i++) {
+        const struct quotient t = tamis__growing_table(b->sections + i);
+        reason = tamis__quotient_wrong(&t);
+    }
+    return reason;
+}
+
+/* The bits of a fingerprint in a section `ago` levels ago. */
+static unsigned bits_before(const struct section *s, unsigned first, unsigned ago)
+{
+    return tamis__is_share(s) ? tamis__share_bits(s->k, first, (s->m << s->variant) >> ago)
+                              : tamis__first_bits(s->k, tamis__growing_level(s) - ago);
+}
+
+/* Estimates how many keys became these void entries. A key whose K bits were used up at level K has
+ * 2^(level-K) copies now. K is at least that of the lowest level, and all keys with a K up to this
+ * level were added to tables up to the last level with such a K. */
+static struct estimate void_keys(const struct section *s, unsigned first, uint64_t copies)
 {
     struct estimate e = {(double)copies, (double)copies, (double)copies};
-    const unsigned first = MIN_LOG + fingerprint_bits(base, MIN_LOG);
-    if (t->log <= first) return e;
-    unsigned last = MIN_LOG;
-    while (last < t->log && last + 1 + fingerprint_bits(base, last + 1) <= t->log) last++;
-    const double most = (double)tamis__quotient_capacity(last);
-    e.low = ceil(ldexp(e.low, -(int)(t->log - first)));
+    const unsigned level = tamis__growing_level(s);
+    const unsigned lowest = tamis__is_share(s) ? TAMIS__SHARE_LEVEL : TAMIS__GROWING_MIN_LEVEL;
+    if (level <= lowest) return e;
+    const unsigned least = lowest + bits_before(s, first, level - lowest);
+    if (level <= least) return e;
+    unsigned ago = level - lowest;
+    while (ago > 0 && level - ago + 1 + bits_before(s, first, ago - 1) <= level) ago--;
+    const double most = (double)tamis__quotient_capacity(s->m >> ago, !tamis__is_share(s));
+    e.low = ceil(ldexp(e.low, -(int)(level - least)));
     if (e.high > most && e.low <= most) e.value = e.high = most;
     return e;
 }
 
-/* Computes rate and items from the number of entries of each length, the oldest and shortest first.
- * The rate is exact. While it was r, r/(1-r) keys were lost as "seen" for each one that was stored;
- * within one length r rose in equal steps. */
-static void growing_gauge(const struct body *b, const struct body *other, double z,
-                          struct gauge *out)
+/* Sums that the gauge needs of all sections. */
+struct gauge_sums {
+    unsigned first; /* the level of the first table */
+    double lost, variance;
+};
+
+/* Computes rate and items of a section from the number of entries of each length, the oldest and
+ * shortest first. The rate is exact. While it was r, r/(1-r) keys were lost as "seen" for each one
+ * that was stored; within one length r rose in equal steps. `before` is the rate of the first
+ * table, which all keys of a share were compared with as well. Returns the rate within the
+ * section's share. */
+static double gauge_section(const struct section *s, double before, struct gauge_sums *sums,
+                            struct gauge *out)
 {
-    const struct quotient t = table_of(b->sections);
+    const struct quotient t = tamis__growing_table(s);
     uint64_t counts[64] = {0};
-    double lost = 0, variance = 0;
-    (void)other;
+    double rate = 0;
     tamis__quotient_lengths(&t, counts);
-    out->cells = b->sections->m;
+    out->cells += s->m;
     for (unsigned l = 0; l < t.width; l++) {
         if (counts[l] == 0) continue;
-        const double n = (double)counts[l], part = ldexp(n, -(int)(t.log + l));
+        const double n = (double)counts[l], part = ldexp(n / (double)s->m, -(int)l);
         const struct estimate e =
-            l == 0 ? void_keys(&t, b->sections->k, counts[0]) : (struct estimate){n, n, n};
-        const double r = fmin(out->rate + part / 2, 0.99); /* more means a hostile image */
+            l == 0 ? void_keys(s, sums->first, counts[0]) : (struct estimate){n, n, n};
+        const double r = fmin(before + rate + part / 2, 0.99); /* more means a hostile image */
         out->items.low += e.low;
         out->items.value += e.value;
         out->items.high += e.high;
-        lost += e.value * r / (1 - r);
-        variance += e.value * r / ((1 - r) * (1 - r));
-        out->rate = fmin(out->rate + part, 1);
+        sums->lost += e.value * r / (1 - r);
+        sums->variance += e.value * r / ((1 - r) * (1 - r));
+        rate = fmin(rate + part, 1);
         out->hit += counts[l];
     }
+    return rate;
+}
+
+static void growing_gauge(const struct body *b, const struct body *other, double z,
+                          struct gauge *out)
+{
+    struct gauge_sums sums = {.first = tamis__first_level(b)};
+    double before = 0;
+    (void)other;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct section *s = b->sections + i;
+        const double rate = gauge_section(s, before, &sums, out);
+        if (!tamis__is_share(s)) before = rate;
+        out->rate += ldexp(rate, -(int)s->variant);
+    }
+    out->rate = fmin(out->rate, 1);
     if (out->hit == 0) return;
     /* The 1 is for cases where so few are lost that the normal approximation does not hold: a
      * Poisson variable still stays below. */
-    out->items.low += fmax(lost - z * sqrt(variance), 0);
-    out->items.value += lost;
-    out->items.high += lost + z * sqrt(variance) + 1;
+    out->items.low += fmax(sums.lost - z * sqrt(sums.variance), 0);
+    out->items.value += sums.lost;
+    out->items.high += sums.lost + z * sqrt(sums.variance) + 1;
 }
 
 const struct kind tamis__growing = {
@@ -361,13 +533,16 @@ const struct kind tamis__growing = {
     .name = "growing",
     .traits = TAMIS__GROWS,
     .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR,
+    .variants = TAMIS__MOST_SHARE_BITS,
     .instead = TAMIS_BLOCKED,
-    .solve = TAMIS__FULL(growing_solve),
-    .layout = TAMIS__FULL(growing_layout),
-    .wrong_shape = growing_wrong_shape,
+    .solve = TAMIS__FULL(tamis__growing_solve),
+    .layout = TAMIS__FULL(tamis__growing_layout),
+    .wrong_shape = tamis__growing_wrong_shape,
     .wrong_cells = growing_wrong_cells,
+    .ready = growing_ready,
     .prefetch = TAMIS__FULL(growing_prefetch),
     .add = TAMIS__FULL(growing_add),
     .query = growing_query,
+    .single = TAMIS__SINGLE(growing_single),
     .gauge = growing_gauge,
 };

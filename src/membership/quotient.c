@@ -70,9 +70,10 @@ static uint64_t quotient_slots(const struct quotient *t)
     return t->blocks * 64;
 }
 
-static uint64_t homes(const struct quotient *t)
+/* The blocks in which homes are. */
+static uint64_t home_blocks(const struct quotient *t)
 {
-    return UINT64_C(1) << t->log;
+    return (t->homes + 63) / 64;
 }
 
 static uint64_t occupied(const struct quotient *t, uint64_t block)
@@ -125,39 +126,11 @@ static void quotient_put(const struct quotient *t, uint64_t slot, uint64_t value
     tamis__put64(p.word, (tamis__get64(p.word) & ~mask) | value << p.shift);
 }
 
-static uint8_t *entries_at(const struct quotient *t)
+/* The same for a slot that is zero. */
+static void quotient_fill(const struct quotient *t, uint64_t slot, uint64_t value)
 {
-    return t->cells + tamis__quotient_bytes(t->log, t->width) - 8;
-}
-
-/* --- Sizes ------------------------------------------------------------------------------------ */
-
-/* Enough for the entries that a random table at its capacity pushes beyond its last home, except
- * with probability 1e-11. If it is not enough, the table doubles early. */
-static uint64_t blocks_beyond(unsigned log)
-{
-    return log < 10 ? 1 : log < 12 ? 2 : 3;
-}
-
-struct quotient tamis__quotient(uint8_t *cells, unsigned log, unsigned width)
-{
-    return (struct quotient){cells, log, width, (UINT64_C(1) << (log - 6)) + blocks_beyond(log)};
-}
-
-uint64_t tamis__quotient_bytes(unsigned log, unsigned width)
-{
-    const struct quotient t = tamis__quotient(NULL, log, width);
-    return (t.blocks * tamis__block_bytes(width) + 7) / 8 * 8 + 8;
-}
-
-uint64_t tamis__quotient_capacity(unsigned log)
-{
-    return UINT64_C(15) << (log - 4);
-}
-
-uint64_t tamis__quotient_entries(const struct quotient *t)
-{
-    return tamis__get64(entries_at(t));
+    const struct quotient_place p = quotient_place_of(t, slot);
+    tamis__put64(p.word, tamis__get64(p.word) | value << p.shift);
 }
 
 /* --- Finding runs ----------------------------------------------------------------------------- */
@@ -174,42 +147,56 @@ static uint64_t after_ends(const struct quotient *t, uint64_t slot, unsigned n)
     return 64 * block + select_bit(word, n) + 1;
 }
 
-/* Where the run of a home begins, or would begin. */
-static uint64_t run_start(const struct quotient *t, uint64_t home)
+/* Where the run of a home begins, or would begin, if runs of its block end in a later one. */
+static TAMIS__APART uint64_t run_start_beyond(const struct quotient *t, uint64_t home)
 {
     const uint64_t block = home / 64, before = occupied(t, block) & bits_below(home % 64);
     const uint64_t from = 64 * block + offset(t, block);
     return later(home, before == 0 ? from : after_ends(t, from, tamis__popcount(before)));
 }
 
-/* The slot after the run that begins here. */
+/* Where the run of a home begins, or would begin. In slots before the home only runs of earlier
+ * homes end, so as many as do not end there are still to end. These are few. */
+static uint64_t run_start(const struct quotient *t, uint64_t home)
+{
+    const uint64_t block = home / 64, below = bits_below(home % 64), ends = run_ends(t, block);
+    const unsigned skipped = offset(t, block);
+    if (skipped > home % 64) return run_start_beyond(t, home);
+    const unsigned begun = tamis__popcount(occupied(t, block) & below);
+    unsigned ended = tamis__popcount(ends & below & ~bits_below(skipped));
+    uint64_t later_ends = ends & ~below;
+    if (begun <= ended) return home;
+    for (; ++ended < begun; later_ends &= later_ends - 1)
+        if (later_ends == 0) return run_start_beyond(t, home);
+    if (later_ends == 0) return run_start_beyond(t, home);
+    return 64 * block + (unsigned)__builtin_ctzll(later_ends) + 1;
+}
+
+/* The slot after the run that begins here, or NOWHERE. */
 static uint64_t run_end(const struct quotient *t, uint64_t start)
 {
-    return after_ends(t, start, 1);
-}
-
-/* The number of homes from `from` to `to`, both included, that have a run. */
-static unsigned runs_between(const struct quotient *t, uint64_t from, uint64_t to)
-{
-    unsigned n = 0;
-    for (uint64_t block = from / 64; block <= to / 64; block++) {
-        uint64_t word = occupied(t, block);
-        if (block == from / 64) word &= ~bits_below(from % 64);
-        if (block == to / 64) word &= bits_below(to % 64) << 1 | 1;
-        n += tamis__popcount(word);
+    for (uint64_t block = start / 64, skip = start % 64; block < t->blocks; block++, skip = 0) {
+        const uint64_t ends = run_ends(t, block) >> skip << skip;
+        if (ends != 0) return 64 * block + (unsigned)__builtin_ctzll(ends) + 1;
     }
-    return n;
+    return NOWHERE;
 }
 
-/* The first unused slot from `slot` on, if the runs of all homes up to `home` end before `slot`. A
- * slot is unused if no run of a home up to it reaches it. */
-static uint64_t unused_from(const struct quotient *t, uint64_t home, uint64_t slot)
+/* The first unused slot from `slot` on. All others are not zero. In a word of several slots, the
+ * lowest that is zero is the lowest whose highest bit is set after 1 was subtracted from each of
+ * them, but was not set before. */
+static uint64_t unused_from(const struct quotient *t, uint64_t slot)
 {
+    /* The quotient has a 1 for each slot, from the highest on. */
+    const uint64_t ones = UINT64_MAX / bits_below(t->width) >> 64 % t->width;
+    const unsigned step = 57 / t->width; /* slots in a word, wherever it begins */
     while (slot < quotient_slots(t)) {
-        const unsigned runs = home < slot ? runs_between(t, home + 1, slot) : 0;
-        if (runs == 0) return slot;
-        home = slot;
-        slot = after_ends(t, slot, runs);
+        const struct quotient_place p = quotient_place_of(t, slot);
+        const uint64_t word = tamis__get64(p.word) >> p.shift;
+        const uint64_t highest = ones << (t->width - 1) & (UINT64_MAX >> p.shift);
+        const uint64_t unused = (word - ones) & ~word & highest;
+        if (unused != 0) return slot + (unsigned)__builtin_ctzll(unused) / t->width;
+        slot = slot % 64 + step < 64 ? slot + step : (slot / 64 + 1) * 64;
     }
     return NOWHERE;
 }
@@ -229,20 +216,25 @@ bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, u
 
 /* --- Inserting -------------------------------------------------------------------------------- */
 
-/* Moves the slots from ... to-1 of a block up by one. The contents of `to` are lost. */
+/* Moves the slots from ... to-1 of a block up by one. The contents of `to` are lost, and `from`
+ * becomes zero. */
 static void shift_slots(const struct quotient *t, uint64_t block, unsigned from, unsigned to)
 {
     uint8_t *words = block_at(t, block) + TAMIS__BLOCK_SLOTS;
-    const unsigned w = t->width, first = from * w, end = (to + 1) * w;
-    for (unsigned j = (end - 1) / 64;; j--) {
-        const uint64_t was = tamis__get64(words + 8 * j);
-        const uint64_t low = j > 0 ? tamis__get64(words + 8 * j - 8) >> (64 - w) : 0;
-        uint64_t mask = ~UINT64_C(0);
-        if (first > 64 * j) mask &= ~bits_below(first - 64 * j);
-        if (end < 64 * j + 64) mask &= bits_below(end - 64 * j);
-        tamis__put64(words + 8 * j, (was & ~mask) | ((was << w | low) & mask));
-        if (j == first / 64) return;
+    const unsigned w = t->width, end = (to + 1) * w;
+    uint8_t *first = words + from * w / 64 * 8, *last = words + (end - 1) / 64 * 8;
+    const uint64_t below = bits_below(from * w % 64),
+                   above = end % 64 != 0 ? ~bits_below(end % 64) : 0;
+    const uint64_t low = tamis__get64(first), high = tamis__get64(last) & above;
+    for (uint8_t *p = last; p > first; p -= 8)
+        tamis__put64(p, tamis__get64(p) << w | tamis__get64(p - 8) >> (64 - w));
+    /* The slots below `from` stay, and what was moved up is without them. */
+    if (last > first) {
+        const uint64_t over = (low & below) >> (64 - w);
+        tamis__put64(first + 8, tamis__get64(first + 8) & ~over);
     }
+    tamis__put64(first, (low & ~below) << w | (low & below));
+    tamis__put64(last, (tamis__get64(last) & ~above) | high);
 }
 
 static void shift_run_ends(const struct quotient *t, uint64_t block, unsigned from, unsigned to,
@@ -276,7 +268,7 @@ static void push_in(const struct quotient *t, uint64_t at, uint64_t unused, uint
 bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint64_t value)
 {
     const bool known = (occupied(t, home / 64) >> home % 64 & 1) != 0;
-    const uint64_t unused = unused_from(t, home, at);
+    const uint64_t unused = unused_from(t, at);
     if (unused == NOWHERE) return false;
     for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
         if (offset(t, b) >= MOST_OFFSET) return false;
@@ -287,7 +279,7 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint
         quotient_set_bit(t, TAMIS__BLOCK_OCCUPIED, home, true);
     for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
         tamis__put16(block_at(t, b) + TAMIS__BLOCK_OFFSET, (uint16_t)(offset(t, b) + 1));
-    tamis__put64(entries_at(t), tamis__quotient_entries(t) + 1);
+    tamis__put64(tamis__quotient_count(t), tamis__quotient_entries(t) + 1);
     return true;
 }
 
@@ -302,7 +294,7 @@ struct runs {
 static bool next_run(const struct quotient *t, struct runs *r)
 {
     while (r->left == 0) {
-        if (r->block == homes(t) / 64) return false;
+        if (r->block == home_blocks(t)) return false;
         r->left = occupied(t, r->block++);
     }
     r->home = 64 * (r->block - 1) + (unsigned)__builtin_ctzll(r->left);
@@ -339,40 +331,68 @@ static bool set_offsets(struct quotient_builder *b, uint64_t slot)
     return true;
 }
 
-/* Writes the entries of a run that go to the lower (0) or upper (1) of its two new homes. */
+/* Writes the entries of a run that go to the lower (0) or upper (1) of its two new homes, of which
+ * `home` is the number within the table. There is at least one. */
 static bool build_half(struct quotient_builder *b, const struct quotient *from,
-                       const struct runs *r, unsigned half)
+                       const struct runs *r, unsigned half, uint64_t home)
 {
-    const uint64_t home = 2 * r->home + half, none = UINT64_C(1) << (from->width - 1);
+    const unsigned top = from->width - 1, wider = b->to->width + 1 - from->width;
+    const uint64_t none = UINT64_C(1) << top;
     uint64_t at = later(home, b->end);
-    const uint64_t start = at;
+    if (home >= b->to->homes || r->end - r->start > quotient_slots(b->to) - at ||
+        !set_offsets(b, home))
+        return false;
     for (uint64_t s = r->start; s < r->end; s++) {
         const uint64_t v = quotient_get(from, s);
-        if (v != none && (v >> (from->width - 1)) != half) continue;
-        if (at >= quotient_slots(b->to)) return false;
+        if (v != none && v >> top != half) continue;
+        /* What is left of it ends with a zero, which is dropped if the slots are narrower. */
         const uint64_t rest = v == none ? v : v << 1 & bits_below(from->width);
-        quotient_put(b->to, at++,
-                     b->to->width >= from->width ? rest << (b->to->width - from->width)
-                                                 : rest >> 1);
+        quotient_fill(b->to, at++, rest << wider >> 1);
+        b->entries++;
     }
-    if (at == start) return true;
-    if (!set_offsets(b, home)) return false;
     quotient_set_bit(b->to, TAMIS__BLOCK_OCCUPIED, home, true);
     quotient_set_bit(b->to, TAMIS__BLOCK_RUN_ENDS, at - 1, true);
-    b->entries += at - start;
     b->end = at;
     return true;
 }
 
-bool tamis__quotient_double(const struct quotient *from, struct quotient *to)
+/* Whether entries of a run go to the lower (bit 0) and to the upper (bit 1) of its new homes. */
+static unsigned halves_of(const struct quotient *from, const struct runs *r)
 {
-    struct quotient_builder b = {to, 0, 0, 0};
-    struct runs r = {0};
-    while (next_run(from, &r))
-        if (!build_half(&b, from, &r, 0) || !build_half(&b, from, &r, 1)) return false;
-    if (r.broken || !set_offsets(&b, quotient_slots(to) - 1)) return false;
-    tamis__put64(entries_at(to), b.entries);
+    const unsigned top = from->width - 1;
+    unsigned halves = 0;
+    for (uint64_t s = r->start; s < r->end; s++) {
+        const uint64_t v = quotient_get(from, s);
+        halves |= v == UINT64_C(1) << top ? 3u : 1u << (v >> top);
+    }
+    return halves;
+}
+
+static bool end_building(struct quotient_builder *b)
+{
+    if (!set_offsets(b, quotient_slots(b->to) - 1)) return false;
+    tamis__put64(tamis__quotient_count(b->to), b->entries);
     return true;
+}
+
+bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
+                            struct quotient *upper)
+{
+    struct quotient_builder lower_half = {to, 0, 0, 0}, upper_half = {upper, 0, 0, 0};
+    struct runs r = {0};
+    while (next_run(from, &r)) {
+        const unsigned halves = halves_of(from, &r);
+        for (unsigned half = 0; half < 2; half++) {
+            if ((halves >> half & 1) == 0) continue;
+            const uint64_t home = 2 * r.home + half;
+            const bool below = upper == NULL || home < from->homes;
+            if (!build_half(below ? &lower_half : &upper_half, from, &r, half,
+                            below ? home : home - from->homes))
+                return false;
+        }
+    }
+    if (r.broken || !end_building(&lower_half)) return false;
+    return upper == NULL || end_building(&upper_half);
 }
 
 /* --- The whole table -------------------------------------------------------------------------- */
@@ -407,7 +427,7 @@ static const char *wrong_totals(const struct quotient *t, uint64_t entries, uint
     for (uint64_t b = 0; b < t->blocks; b++) ends += tamis__popcount(run_ends(t, b));
     for (uint64_t s = 0; s < quotient_slots(t); s++) used += quotient_get(t, s) != 0;
     if (used != entries || ends != count) return "there are entries outside the runs";
-    if (entries > tamis__quotient_capacity(t->log))
+    if (entries > tamis__quotient_capacity(t->homes, t->whole))
         return "there are more entries than the table may hold";
     if (entries != tamis__quotient_entries(t)) return "the number of entries is wrong";
     return NULL;
@@ -418,9 +438,10 @@ const char *tamis__quotient_wrong(const struct quotient *t)
     const uint64_t end = t->blocks * tamis__block_bytes(t->width);
     uint64_t entries = 0, count = 0, block = 0, before = 0;
     struct runs r = {0};
-    for (uint64_t b = homes(t) / 64; b < t->blocks; b++)
-        if (occupied(t, b) != 0) return "a home slot lies beyond the last one";
-    for (const uint8_t *p = t->cells + end; p < entries_at(t); p++)
+    for (uint64_t b = t->homes / 64; b < t->blocks; b++)
+        if (occupied(t, b) >> (b == t->homes / 64 ? t->homes % 64 : 0) != 0)
+            return "a home slot lies beyond the last one";
+    for (const uint8_t *p = t->cells + end; p < tamis__quotient_count(t); p++)
         if (*p != 0) return "a spare byte is not zero";
     for (; next_run(t, &r); before = r.end, count++) {
         if (wrong_offsets(t, &block, r.home, before)) return "the offset of a block is wrong";

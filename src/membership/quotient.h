@@ -5,17 +5,16 @@
 
 #include "../core/bits.h"
 
-/* The table has 2^log home slots in blocks of 64, and a few more blocks for entries that are pushed
- * beyond the last home. A slot has `width` bits, from 4 to 57, and is zero if unused. A table of
- * zero bytes is empty. */
+/* The table has home slots in blocks of 64, and a few more slots for entries that are pushed beyond
+ * the last home. A slot has `width` bits, from 4 to 57, and is zero if unused. A table of zero
+ * bytes is empty. One of a whole hash space has a power of two of homes, at least 128. One of a
+ * share may have any number from 64 on. */
 struct quotient {
     uint8_t *cells;
-    unsigned log, width;
-    uint64_t blocks;
+    uint64_t homes, blocks;
+    unsigned width;
+    bool whole;
 };
-
-#define TAMIS__QUOTIENT_MIN_LOG 7u
-#define TAMIS__QUOTIENT_MAX_LOG 46u
 
 /* Offsets in a block: which of its 64 homes have a run, which of its 64 slots end one, how many of
  * its first slots belong to homes of earlier blocks, and the slots. */
@@ -29,13 +28,46 @@ static inline uint64_t tamis__block_bytes(unsigned width)
     return TAMIS__BLOCK_SLOTS + 8 * (uint64_t)width;
 }
 
-struct quotient tamis__quotient(uint8_t *cells, unsigned log, unsigned width);
+/* The blocks of a table. Those of a whole have enough slots for the entries that a random table at
+ * its capacity pushes beyond its last home, except with probability 1e-11. Shares are small, so
+ * they have only 40 to 103 such slots: a table in which they are not enough grows a little early,
+ * which happens to less than one in twenty. */
+static inline uint64_t tamis__quotient_blocks(uint64_t homes, bool whole)
+{
+    if (!whole) return (homes + 103) / 64;
+    return homes / 64 + (homes < 1024 ? 1 : homes < 4096 ? 2 : 3);
+}
+
+static inline struct quotient tamis__quotient(uint8_t *cells, uint64_t homes, unsigned width,
+                                              bool whole)
+{
+    return (struct quotient){cells, homes, tamis__quotient_blocks(homes, whole), width, whole};
+}
+
 /* The length of a table: its blocks, zeros up to a multiple of 8, and the number of entries. */
-uint64_t tamis__quotient_bytes(unsigned log, unsigned width);
-/* The number of entries a table is meant for, 15/16 of its homes. Clusters grow with
- * 1/(1-load)^2. */
-uint64_t tamis__quotient_capacity(unsigned log);
-uint64_t tamis__quotient_entries(const struct quotient *t);
+static inline uint64_t tamis__quotient_bytes(uint64_t homes, unsigned width, bool whole)
+{
+    const uint64_t blocks = tamis__quotient_blocks(homes, whole);
+    return (blocks * tamis__block_bytes(width) + 7) / 8 * 8 + 8;
+}
+
+/* The number of entries a table is meant for: 15/16 of the homes of a whole, 123/128 of those of a
+ * share. Clusters grow with 1/(1-load)^2. */
+static inline uint64_t tamis__quotient_capacity(uint64_t homes, bool whole)
+{
+    return whole ? homes / 16 * 15 : homes * 123 / 128;
+}
+
+/* Where the number of entries is kept. */
+static inline uint8_t *tamis__quotient_count(const struct quotient *t)
+{
+    return t->cells + (t->blocks * tamis__block_bytes(t->width) + 7) / 8 * 8;
+}
+
+static inline uint64_t tamis__quotient_entries(const struct quotient *t)
+{
+    return tamis__get64(tamis__quotient_count(t));
+}
 
 /* A value is l <= width-1 bits of a fingerprint, then a 1, then zeros. Returns whether f, of
  * width-1 bits, begins with those l bits. An unused slot, which is in a run only if the table is
@@ -53,10 +85,13 @@ bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, u
  * no unused slot to its right or a block's offset would become too large. The capacity is not
  * checked. */
 bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t after, uint64_t value);
-/* Copies every entry of `from` to `to`, which must be empty, with a log one larger and a width at
- * most one smaller. The first bit of each fingerprint goes to its home; an entry without bits goes
- * to both. Returns false if there is no room or `from` is broken. */
-bool tamis__quotient_double(const struct quotient *from, struct quotient *to);
+/* Copies every entry of `from` to twice as many homes: the first bit of each fingerprint goes to
+ * its home, and an entry without bits goes to both. They are the homes of `to`, or, if `upper` is
+ * not NULL, the lower half of them are those of `to` and the upper half those of `upper`. These
+ * must be empty, with widths at most one smaller. Returns false if there is no room or `from` is
+ * broken. */
+bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
+                            struct quotient *upper);
 /* Adds the number of entries of l bits to counts[l], for all l < width. */
 void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64]);
 /* Returns the reason why these bytes are not a table, or NULL. Reads all of them. */

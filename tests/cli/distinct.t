@@ -235,7 +235,7 @@ $ for kind in bloom partitioned blocked counting growing; do tamis build -q --ki
 100025	99813..100238
 100107	99889..100326
 99955	99743..100168
-100004	99989..100020
+100009	99987..100032
 {"distinct": 99970, "lower": 99759, "upper": 100183, "confidence": 0.99, "error": null, "exact": false, "lines": null, "skipped": null, "bytes": 120176}
 $ tamis build --kind ribbon -o ribbon.tamis many; tamis distinct ribbon.tamis
 tamis: ribbon.tamis: the cells of ribbon do not show how many distinct keys there are; use the kind distinct: tamis distinct -o

@@ -234,7 +234,7 @@ partitioned  ########- 9.60
 blocked      ########-- 10.10
 counting     ########----------------------------- 38.38
 pair         ########----------- 20.20
-growing      ------------------------- 25.70
+growing      ------------------ 18.45
 window       ########----- 13.27
 cuckoo       ########- 9.54
 fuse         #######- 7.92
@@ -261,7 +261,7 @@ $ tamis build --kind ribbon -o ribbon.tamis many; COLUMNS=60 tamis info --plot r
   full      [#################] 100 % of the plan
 $ tamis build --kind growing -o growing.tamis many; COLUMNS=60 tamis info --plot growing.tamis | tail -n 2
   file      format 1, generation 1
-  cells     [#############....] 76.3 % in use
+  cells     [###########......] 67.3 % in use
 $ for columns in 0 1 30 99999999999999999999 x; do COLUMNS=$columns tamis info --plot many.tamis | wc -l; done | uniq
 16
 $ tamis info --plot --json many.tamis

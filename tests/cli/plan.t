@@ -5,7 +5,7 @@ partitioned        1,000,000       1,199,512    9.60   8.09   1.19  1 % (1 in 10
 blocked            1,000,000       1,262,848   10.10   8.09   1.25  1 % (1 in 100)               8  10,099,712
 counting           1,000,000       4,797,312   38.38   8.09   4.75  1 % (1 in 100)               7  9,592,960
 pair               1,000,000       2,525,504   20.20   8.09   2.50  1 % (1 in 100)               8  10,099,712
-growing            1,000,000       3,212,208   25.70      -      -  0.956 % (1 in 105)           9  2,097,152
+growing            1,000,000       2,306,072   18.45      -      -  0.956 % (1 in 105)           9  2,097,152
 window             1,000,000       1,658,240   13.27   8.09   1.64  0.999 % (1 in 100)           8  3,315,200
 cuckoo             1,000,000       1,192,024    9.54   8.53   1.12  0.738 % (1 in 136)           2  1,059,228
 fuse               1,000,000         989,512    7.92   7.00   1.13  0.781 % (1 in 128)           3  -
@@ -113,7 +113,7 @@ ribbon             1,000,000         847,917    6.78   6.64   1.02  1 % (1 in 10
 blocked      needs 1262848 bytes, more than the 1200000 given
 counting     needs 4797312 bytes, more than the 1200000 given
 pair         needs 2525504 bytes, more than the 1200000 given
-growing      needs 3212208 bytes, more than the 1200000 given
+growing      needs 2306072 bytes, more than the 1200000 given
 window       needs 1658240 bytes, more than the 1200000 given
 bits: per item, of the whole file; bound: fewer are impossible at that rate if all keys are
 known before (sealed kinds), or if they come one by one (the others, at low rates)

@@ -23,7 +23,7 @@ $ tamis uniq --total list && tamis uniq -v --total list && tamis uniq -q list
 $ gzip -c list | tamis uniq --total - list
 40000
 $ tamis uniq --json list
-{"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 1.85173121281e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.000620834772165, "bytes": 248800}
+{"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 3.61971341389e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.00091033176248, "bytes": 215240}
 $ printf '' | tamis uniq --json
 {"lines": 0, "different": 0, "repeated": 0, "exact": false, "fpr_now": 0, "fpr_asked": 1e-06, "wrongly_dropped": 0, "bytes": 1016}
 
@@ -32,7 +32,7 @@ $ tamis uniq --exact-until 10MB --json list
 {"lines": 50001, "different": 40000, "repeated": 10001, "exact": true, "fpr_now": 0, "fpr_asked": 0, "wrongly_dropped": 0, "bytes": 1048576}
 $ tamis uniq --exact-until 100kB --json list
 tamis: uniq: no longer exact: 3,072 distinct lines have used up 100,000 bytes; from now on 1.15e-06 % (1 in 86,767,016) of new lines are dropped
-{"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 1.85173121281e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.000595025960736, "bytes": 248800}
+{"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 3.61971341389e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.00088452295105, "bytes": 215240}
 $ tamis uniq -q --exact-until 100kB --total list; tamis uniq --exact-until 100kB list 2>/dev/null | md5sum
 1c0f34fee7176dc367bead8f96cba6bc  -
 

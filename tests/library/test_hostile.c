@@ -351,7 +351,7 @@ static void mutate(struct bytes *b)
 
 static void test_random_mutants(void)
 {
-    struct bytes good[RECIPES], bad = bytes_new(16384);
+    struct bytes good[RECIPES], bad = bytes_new(32768);
     for (size_t r = 0; r < RECIPES; r++) {
         good[r] = golden_image(&recipes[r]);
         CHECK(good[r].n <= bad.n || !is_small(&recipes[r]));

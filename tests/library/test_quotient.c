@@ -38,7 +38,7 @@ static void check_model(const struct quotient *t, const struct model *m)
     const uint64_t bytes = tamis__block_bytes(t->width);
     uint64_t next = 0;
     CHECK(tamis__quotient_wrong(t) == NULL);
-    for (uint64_t home = 0; home < UINT64_C(1) << t->log; home++) {
+    for (uint64_t home = 0; home < t->homes; home++) {
         const uint8_t *block = t->cells + home / 64 * bytes;
         CHECK(tamis__bit(block, home % 64) == (m->n[home] != 0));
         if (m->n[home] == 0) continue;
@@ -65,7 +65,7 @@ static bool model_has(const struct model *m, uint64_t home, uint64_t f)
 
 static void check_answers(const struct quotient *t, const struct model *m)
 {
-    for (uint64_t home = 0; home < HOMES; home++)
+    for (uint64_t home = 0; home < t->homes; home++)
         for (uint64_t f = 0; f < FINGERPRINTS; f++)
             CHECK(tamis__quotient_find(t, home, f, NULL) == model_has(m, home, f));
 }
@@ -75,47 +75,75 @@ static void model_put(struct model *m, uint64_t home, uint64_t value)
     m->values[home][m->n[home]++] = value;
 }
 
-/* What a doubled table must hold. */
-static void check_doubled(const struct quotient *t, const struct model *m, unsigned width)
+static void twice_of(const struct model *m, uint64_t homes, unsigned width, struct model *twice)
 {
-    static struct model twice;
-    memset(&twice, 0, sizeof twice);
-    for (uint64_t home = 0; home < HOMES; home++)
+    memset(twice, 0, sizeof *twice);
+    for (uint64_t home = 0; home < homes; home++)
         for (unsigned i = 0; i < m->n[home]; i++) {
             const uint64_t v = m->values[home][i], top = v >> (MODEL_WIDTH - 1);
             const uint64_t rest = v << 1 & (2 * FINGERPRINTS - 1);
             const uint64_t aligned =
                 (rest != 0 ? rest : FINGERPRINTS) << (width + 1 - MODEL_WIDTH) >> 1;
-            if (rest == 0 || top == 0) model_put(&twice, 2 * home, aligned);
-            if (rest == 0 || top == 1) model_put(&twice, 2 * home + 1, aligned);
+            if (rest == 0 || top == 0) model_put(twice, 2 * home, aligned);
+            if (rest == 0 || top == 1) model_put(twice, 2 * home + 1, aligned);
         }
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(t->log + 1, width));
-    memset(cells.p, 0, cells.n);
-    struct quotient to = tamis__quotient(cells.p, t->log + 1, width);
-    CHECK(tamis__quotient_double(t, &to));
+}
+
+static struct quotient new_table(uint64_t homes, unsigned width, bool whole, struct bytes *cells)
+{
+    *cells = bytes_new((size_t)tamis__quotient_bytes(homes, width, whole));
+    memset(cells->p, 0, cells->n);
+    return tamis__quotient(cells->p, homes, width, whole);
+}
+
+/* What a doubled table must hold. */
+static void check_doubled(const struct quotient *t, const struct model *m, unsigned width)
+{
+    static struct model twice;
+    struct bytes cells;
+    struct quotient to = new_table(2 * t->homes, width, t->whole, &cells);
+    twice_of(m, t->homes, width, &twice);
+    CHECK(tamis__quotient_double(t, &to, NULL));
     check_model(&to, &twice);
     free(cells.p);
 }
 
-/* Homes anywhere, at the border of two blocks, and at the end of the table. */
-static uint64_t pick_home(unsigned style, uint64_t r)
+/* What the halves of a divided table must hold: the homes of the doubled one. */
+static void check_divided(const struct quotient *t, const struct model *m, unsigned width)
 {
-    const uint64_t near = style % 4 == 1 ? 58 + r % 8 : 122 + r % 6;
-    return style % 4 == 0 || (style % 4 == 3 && (r >> 32 & 1) != 0) ? (r >> 8) % HOMES : near;
+    static struct model twice;
+    struct bytes low, high;
+    struct quotient lower = new_table(t->homes, width, false, &low);
+    struct quotient upper = new_table(t->homes, width, false, &high);
+    twice_of(m, t->homes, width, &twice);
+    CHECK(tamis__quotient_double(t, &lower, &upper));
+    check_model(&lower, &twice);
+    memmove(twice.n, twice.n + t->homes, t->homes * sizeof *twice.n);
+    memmove(twice.values, twice.values + t->homes, t->homes * sizeof *twice.values);
+    check_model(&upper, &twice);
+    free(low.p);
+    free(high.p);
 }
 
-static void table_is_the_list(void)
+/* Homes anywhere, at the border of two blocks, and at the end of the table. */
+static uint64_t pick_home(unsigned style, uint64_t r, uint64_t homes)
 {
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
+    const uint64_t near = style % 4 == 1 ? 58 + r % 8 : homes - 6 + r % 6;
+    return style % 4 == 0 || (style % 4 == 3 && (r >> 32 & 1) != 0) ? (r >> 8) % homes : near;
+}
+
+static void check_table_is_the_list(uint64_t homes, bool whole)
+{
+    struct bytes cells;
+    struct quotient t = new_table(homes, MODEL_WIDTH, whole, &cells);
     struct bytes before = bytes_new(cells.n);
     static struct model m;
     uint64_t random = 1, refused = 0;
     for (unsigned round = 0; round < 40; round++) {
-        struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
         memset(cells.p, 0, cells.n);
         memset(&m, 0, sizeof m);
-        for (unsigned i = 0; i < tamis__quotient_capacity(7); i++) {
-            const uint64_t home = pick_home(round, splitmix(&random));
+        for (unsigned i = 0; i < tamis__quotient_capacity(homes, whole); i++) {
+            const uint64_t home = pick_home(round, splitmix(&random), homes);
             const uint64_t length = splitmix(&random) % MODEL_WIDTH;
             const uint64_t bits = splitmix(&random) & ((UINT64_C(1) << length) - 1);
             const uint64_t value = (bits << 1 | 1) << (MODEL_WIDTH - 1 - length);
@@ -132,16 +160,31 @@ static void table_is_the_list(void)
         if (round % 4 > 1) continue; /* the end would have no room for twice the empty ones */
         check_doubled(&t, &m, MODEL_WIDTH - 1);
         check_doubled(&t, &m, MODEL_WIDTH + 5);
+        if (round % 4 != 0) continue; /* neither would the end of the lower half */
+        check_divided(&t, &m, MODEL_WIDTH - 1);
+        check_divided(&t, &m, MODEL_WIDTH);
     }
-    CHECK_THAT(refused, >, 100); /* the end of the table was reached */
+    CHECK_THAT(refused, >, 50); /* the end of the table was reached */
     free(cells.p);
     free(before.p);
 }
 
+static void table_is_the_list(void)
+{
+    check_table_is_the_list(HOMES, true);
+}
+
+/* Any number of homes, with little room beyond the last one. */
+static void share_is_the_list(void)
+{
+    check_table_is_the_list(88, false);
+    check_table_is_the_list(HOMES - 1, false);
+}
+
 static void answers_of_a_broken_table_are_maybe(void)
 {
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
-    struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(HOMES, MODEL_WIDTH, true));
+    struct quotient t = tamis__quotient(cells.p, HOMES, MODEL_WIDTH, true);
     memset(cells.p, 0, cells.n);
     cells.p[0] = 1; /* a run at home 0 that ends nowhere */
     CHECK(tamis__quotient_find(&t, 0, 5, NULL));
@@ -158,13 +201,13 @@ static void answers_of_a_broken_table_are_maybe(void)
  * slots, spare bytes, the number of entries. In a used slot only an emptied one is wrong. */
 static void every_bit_is_checked(void)
 {
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
-    struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(HOMES, MODEL_WIDTH, true));
+    struct quotient t = tamis__quotient(cells.p, HOMES, MODEL_WIDTH, true);
     const uint64_t bytes = tamis__block_bytes(t.width);
     uint64_t random = 9;
     memset(cells.p, 0, cells.n);
     for (unsigned i = 0; i < 100; i++)
-        insert(&t, pick_home(i % 4, splitmix(&random)), splitmix(&random) % 3 + 1);
+        insert(&t, pick_home(i % 4, splitmix(&random), HOMES), splitmix(&random) % 3 + 1);
     CHECK(tamis__quotient_wrong(&t) == NULL);
     CHECK_THAT(tamis__quotient_slot(&t, 3 * 64 - 1), ==, 0);
     for (uint64_t i = 0; i < cells.n * 8; i++) {
@@ -185,11 +228,11 @@ static void every_bit_is_checked(void)
  * Doubled, they begin one slot later. */
 static void piles_are_refused(void)
 {
-    enum { LOG = 11, WIDTH = 13 };
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(LOG, WIDTH));
-    struct bytes room = bytes_new((size_t)tamis__quotient_bytes(LOG + 1, WIDTH));
-    struct quotient t = tamis__quotient(cells.p, LOG, WIDTH);
-    struct quotient to = tamis__quotient(room.p, LOG + 1, WIDTH);
+    enum { N = 2048, WIDTH = 13 };
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(N, WIDTH, true));
+    struct bytes room = bytes_new((size_t)tamis__quotient_bytes(2 * N, WIDTH, true));
+    struct quotient t = tamis__quotient(cells.p, N, WIDTH, true);
+    struct quotient to = tamis__quotient(room.p, 2 * N, WIDTH, true);
     memset(cells.p, 0, cells.n);
     memset(room.p, 0, room.n);
     for (uint64_t i = 0; i < 1087; i++)
@@ -197,13 +240,14 @@ static void piles_are_refused(void)
     CHECK(tamis__quotient_wrong(&t) == NULL);
     CHECK(!tamis__quotient_insert(&t, 0, 1087, 1));
     CHECK(tamis__quotient_insert(&t, 1500, 1500, 1));
-    CHECK(!tamis__quotient_double(&t, &to));
+    CHECK(!tamis__quotient_double(&t, &to, NULL));
     free(room.p);
     free(cells.p);
 }
 
 static const struct test tests[] = {
     {"table_is_the_list", table_is_the_list},
+    {"share_is_the_list", share_is_the_list},
     {"every_bit_is_checked", every_bit_is_checked},
     {"piles_are_refused", piles_are_refused},
     {"answers_of_a_broken_table_are_maybe", answers_of_a_broken_table_are_maybe},

@@ -261,6 +261,13 @@ static const struct recipe recipes[] = {
     {"map-collecting.tamis",
      GOLDEN_PLAN(.kind = TAMIS_VALUE_MAP, .items = 100, .fpr = 0.01, .cell_bits = 12), 70,
      GOLDEN_AGAIN},
+    /* A first table, and shares of which some have doubled. */
+    {"growing-shares.tamis", GOLDEN_PLAN(.kind = TAMIS_GROWING, .fpr = 0.25, .m = 128, .k = 5),
+     6000, 0},
+    /* Shares from the beginning, some of which double after it was loaded again. */
+    {"growing-shares-again-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_GROWING, .items = 3841, .fpr = 0.9, .k = 3), 4400,
+     GOLDEN_KEYED | GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

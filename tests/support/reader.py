@@ -6,6 +6,7 @@ Slow and plain on purpose: it is there to disagree. Needs the Debian package pyt
 
 prints what the header says. IMAGE may be packed.
 """
+import bisect
 import struct
 import sys
 
@@ -22,7 +23,7 @@ KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6
          7: "window", 8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 12: "private",
          13: "map", 32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally",
          48: "distinct"}
-VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 13: 2, 32: 1, 48: 1}  # the highest, if any
+VARIANTS = {3: 1, 4: 1, 6: 10, 9: 18, 10: 2, 11: 2, 13: 2, 32: 1, 48: 1}  # the highest, if any
 ENCODINGS = {0: "not stated", 1: "text", 2: "int64le", 3: "fixed", 4: "sha256", 5: "caller"}
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQdQQQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -118,15 +119,25 @@ class Pair:
         return True
 
 
-class Growing:
-    def __init__(self, entry, cells):
-        _, _, _, self.width, base, _, m, *_, length = entry
-        self.log = m.bit_length() - 1
-        need(m == 1 << self.log and 7 <= self.log <= 46 and 3 <= base <= 51, "m and k")
-        bits = base + (5 if self.log < 15 else 20 - self.log if self.log < 20 else 0
-                       if self.log < 28 else 4)
-        need(self.width == bits + 1, "width of a slot")
-        blocks = m // 64 + (1 if self.log < 10 else 2 if self.log < 12 else 3)
+class QuotientTable:
+    """One section of a growing filter. `first` is the Q of the first table."""
+
+    def __init__(self, entry, cells, first):
+        role, kind, self.shared, self.width, base, _, self.m, *_, length = entry
+        m, is_share = self.m, self.shared > 0
+        need((role, kind) == (1, 6) and m > 0, "role and kind of a table")
+        level = m.bit_length() - 1 + self.shared
+        need(3 <= base <= (46 if is_share else 51) and level <= 46, "k and the level")
+        if is_share:
+            need(5 <= self.shared <= 10 and m >= 64, "a share")
+            bits = self.share_bits(level, m << self.shared, first)
+        else:
+            need(m == 1 << level and level >= 7, "m of the first table")
+            bits = self.first_bits(level)
+        need(self.width == base + bits + 1, "width of a slot")
+        extra = 1 if level < 10 else 2 if level < 12 else 3
+        blocks = (m + 103) // 64 if is_share else m // 64 + extra
+        most = m * 123 // 128 if is_share else 15 * m // 16
         size = 18 + 8 * self.width
         need(length == 8 * -(-blocks * size // 8) + 8, "length of the table")
         need(not any(cells[blocks * size:length - 8]), "bytes between the blocks and the count")
@@ -139,11 +150,24 @@ class Growing:
             packed = int.from_bytes(cells[at + 18:at + size], "little")
             self.slots += [packed >> i * self.width & (1 << self.width) - 1 for i in range(64)]
         need(self.occupied >> m == 0, "occupied beyond the homes")
-        self.check_runs(m, blocks, int.from_bytes(cells[length - 8:], "little"))
+        self.check_runs(blocks, int.from_bytes(cells[length - 8:], "little"), most)
 
-    def check_runs(self, m, blocks, entries):
+    @staticmethod
+    def first_bits(level):
+        return 5 if level < 15 else 20 - level if level < 20 else 0 if level < 28 else 4
+
+    def share_bits(self, level, homes, first):
+        if first > 12:
+            if level > first:
+                return self.first_bits(level) + 1
+            return self.first_bits(first + 1) + first + 2 - level
+        if homes < 1 << 17:
+            return 17 - level
+        return 0 if homes < 7 << 23 else 5 if homes < 1 << 28 else 8
+
+    def check_runs(self, blocks, entries, most):
         self.runs, after, used, offsets = {}, 0, 0, []
-        for q in range(m + 64 * (blocks - m // 64)):
+        for q in range(64 * blocks):
             if q % 64 == 0:
                 offsets.append(max(0, after - q))
             if not self.occupied >> q & 1:
@@ -157,18 +181,38 @@ class Growing:
             need(all(self.runs[q]), "an empty slot in a run")
             used += after - start
         need(self.offsets == offsets, "offsets")
-        need(used == entries <= 15 * m // 16, "number of entries")
+        need(used == entries <= most, "number of entries")
         need(sum(v != 0 for v in self.slots) == used
              and bin(self.ends).count("1") == len(self.runs), "unused slots")
 
     def has(self, lo, hi):
-        key = hi << 64 | lo
-        f = key >> 128 - self.log - self.width + 1 & (1 << self.width - 1) - 1
-        for v in self.runs.get(key >> 128 - self.log, ()):
+        place = ((hi << 64 | lo) << self.shared & (1 << 128) - 1) * self.m
+        f = place >> 128 - self.width + 1 & (1 << self.width - 1) - 1
+        for v in self.runs.get(place >> 128, ()):
             t = (v & -v).bit_length() - 1
             if f >> t == v >> t + 1:
                 return True
         return False
+
+
+class Growing:
+    def __init__(self, parts):
+        entries = [entry for entry, _ in parts]
+        need(entries[0][2] == 0 and all(e[2] > 0 for e in entries[1:]), "first table")
+        need(all(e[4] == entries[0][4] for e in entries), "k")
+        self.tables = [QuotientTable(e, c, entries[0][6].bit_length() - 1) for e, c in parts]
+        self.starts, at = [], 0
+        for table in self.tables[1:]:
+            width = 1024 >> table.shared
+            need(at % width == 0 and at < 1024, "order of the shares")
+            self.starts.append(at)
+            at += width
+        need(at in (0, 1024) and (at == 0) == (len(parts) == 1), "all shares")
+
+    def has(self, lo, hi):
+        if self.starts and self.tables[bisect.bisect(self.starts, hi >> 54)].has(lo, hi):
+            return True
+        return self.tables[0].has(lo, hi)
 
 
 class Cuckoo:
@@ -534,7 +578,7 @@ class Image:
             self.filter = Top(parts)
             return
         need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
-        need(self.count == 1 or self.kind in (8, 10, 11, 13), "one section")
+        need(self.count == 1 or self.kind in (6, 8, 10, 11, 13), "one section")
         need(self.kind not in (9, 10, 11, 13) or self.sealed == (self.sections[0][0] != 3),
              "sealed, or a collection")
         if self.kind in (9, 10, 11, 13) and self.sections[0][0] == 3:
@@ -549,8 +593,11 @@ class Image:
         if self.kind == 8:
             self.filter = Cuckoo(*parts)
             return
+        if self.kind == 6:
+            self.filter = Growing(parts)
+            return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 9: Fuse, 12: Private, 32: CountMin,
+        self.filter = {4: Counting, 9: Fuse, 12: Private, 32: CountMin,
                        33: CountSketch,
                        34: Tally, 36: SignedTally, 48: Distinct}.get(self.kind, Bits)(*parts[0])
 
