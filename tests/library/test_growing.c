@@ -7,6 +7,7 @@
 #include "../support/resum.h"
 #include "../support/tracking.h"
 #include "core/handle.h"
+#include "core/memory.h"
 #include "membership/growing.h"
 
 #include <math.h>
@@ -126,6 +127,54 @@ static void space_is_bounded_at_all_times(void)
     }
     CHECK_THAT(sizes, >, 400);
     tamis_close(t);
+}
+
+/* Doubles the first table, as the version before did when it was full. */
+static void double_first_table(tamis *t)
+{
+    struct section *s = t->body.sections, bigger = *s;
+    const struct quotient from = tamis__growing_table(s);
+    tamis__set_first_table(&bigger, s->k, tamis__growing_level(s) + 1);
+    bigger.room = bigger.length;
+    bigger.cells = tamis__alloc(NULL, bigger.length);
+    struct quotient to = tamis__growing_table(&bigger);
+    CHECK(bigger.cells != NULL && tamis__quotient_double(&from, &to, NULL));
+    tamis__free(NULL, s->cells);
+    *s = bigger;
+}
+
+/* Images of the version before have one table of any size. They open and go on growing, with all
+ * keys, at the rate that they promised, and in little more space than one that began later. */
+static void older_images_go_on_growing(void)
+{
+    for (unsigned level = 12; level <= 17; level++) {
+        tamis *t = make(0.01, 0), *again;
+        uint64_t n = 0;
+        while (tamis__growing_level(t->body.sections) < level) {
+            const struct quotient q = tamis__growing_table(t->body.sections);
+            const uint64_t room =
+                tamis__quotient_capacity(q.homes, true) - tamis__quotient_entries(&q);
+            add_numbers(t, n, n + room);
+            n += room;
+            double_first_table(t);
+        }
+        struct bytes image = image_of(t);
+        CHECK(t->body.count == 1);
+        tamis_close(t);
+        CHECK_OK(tamis_load(image.p, image.n, NULL, &again, NULL));
+        free(image.p);
+        add_numbers(again, n, 400000);
+        CHECK_THAT(again->body.count, >=, 33);
+        CHECK_THAT(count_maybe(again, 0, 400000), ==, 400000);
+        const tamis_facts f = facts_of(again);
+        CHECK_THAT(f.fpr_now, <=, f.fpr_planned);
+        CHECK_THAT(f.bits_per_item, <=, 23);
+        const double wrong =
+            (double)count_maybe(again, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 400000);
+        CHECK_THAT(fabs(wrong - f.fpr_now * 400000), <=, stray(f.fpr_now * 400000));
+        check_reload(again, 400000);
+        tamis_close(again);
+    }
 }
 
 /* A plan takes as much as a filter that has grown to its items. */
@@ -515,6 +564,7 @@ static const struct test tests[] = {
     {"keeps_one_in_a_million", keeps_one_in_a_million},
     {"keeps_keys_without_bits", keeps_keys_without_bits},
     {"space_is_bounded_at_all_times", space_is_bounded_at_all_times},
+    {"older_images_go_on_growing", older_images_go_on_growing},
     {"planned_sets_are_as_small", planned_sets_are_as_small},
     {"no_add_moves_much", no_add_moves_much},
     {"intervals_hold_the_truth", intervals_hold_the_truth},
