@@ -106,7 +106,7 @@ static inline bool is_in(const struct section *s, tamis_hash h)
 {
     const struct quotient t = tamis__growing_table(s);
     const struct aim a = aim_at(&t, s->variant, h);
-    return tamis__quotient_find(&t, a.home, a.f, NULL);
+    return tamis__quotient_occupied(&t, a.home) && tamis__quotient_find(&t, a.home, a.f, NULL);
 }
 
 static inline bool growing_has(const struct body *b, tamis_hash h)

@@ -272,7 +272,12 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint
     if (unused == NOWHERE) return false;
     for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
         if (offset(t, b) >= MOST_OFFSET) return false;
-    push_in(t, at, unused, value);
+    if (at == unused) {
+        quotient_fill(t, at, value);
+        quotient_set_bit(t, TAMIS__BLOCK_RUN_ENDS, at, true);
+    } else {
+        push_in(t, at, unused, value);
+    }
     if (known)
         quotient_set_bit(t, TAMIS__BLOCK_RUN_ENDS, at - 1, false);
     else
@@ -331,41 +336,64 @@ static bool set_offsets(struct quotient_builder *b, uint64_t slot)
     return true;
 }
 
+/* The entry that a value of `from` becomes. What is left of its bits ends with a zero, which is
+ * dropped if the new slots are narrower. */
+static uint64_t halved(const struct quotient *from, const struct quotient *to, uint64_t value)
+{
+    const bool is_void = value == UINT64_C(1) << (from->width - 1);
+    const uint64_t rest = is_void ? value : value << 1 & bits_below(from->width);
+    return rest << (to->width + 1 - from->width) >> 1;
+}
+
+/* Begins a run of at most n entries, at *at. */
+static bool begin_run(struct quotient_builder *b, uint64_t home, uint64_t n, uint64_t *at)
+{
+    *at = later(home, b->end);
+    return home < b->to->homes && n <= quotient_slots(b->to) - *at && set_offsets(b, home);
+}
+
+static void end_run(struct quotient_builder *b, uint64_t home, uint64_t end)
+{
+    quotient_set_bit(b->to, TAMIS__BLOCK_OCCUPIED, home, true);
+    quotient_set_bit(b->to, TAMIS__BLOCK_RUN_ENDS, end - 1, true);
+    b->end = end;
+}
+
 /* Writes the entries of a run that go to the lower (0) or upper (1) of its two new homes, of which
  * `home` is the number within the table. There is at least one. */
 static bool build_half(struct quotient_builder *b, const struct quotient *from,
                        const struct runs *r, unsigned half, uint64_t home)
 {
-    const unsigned top = from->width - 1, wider = b->to->width + 1 - from->width;
-    const uint64_t none = UINT64_C(1) << top;
-    uint64_t at = later(home, b->end);
-    if (home >= b->to->homes || r->end - r->start > quotient_slots(b->to) - at ||
-        !set_offsets(b, home))
-        return false;
+    const unsigned top = from->width - 1;
+    uint64_t at;
+    if (!begin_run(b, home, r->end - r->start, &at)) return false;
     for (uint64_t s = r->start; s < r->end; s++) {
         const uint64_t v = quotient_get(from, s);
-        if (v != none && v >> top != half) continue;
-        /* What is left of it ends with a zero, which is dropped if the slots are narrower. */
-        const uint64_t rest = v == none ? v : v << 1 & bits_below(from->width);
-        quotient_fill(b->to, at++, rest << wider >> 1);
+        if (v != UINT64_C(1) << top && v >> top != half) continue;
+        quotient_fill(b->to, at++, halved(from, b->to, v));
         b->entries++;
     }
-    quotient_set_bit(b->to, TAMIS__BLOCK_OCCUPIED, home, true);
-    quotient_set_bit(b->to, TAMIS__BLOCK_RUN_ENDS, at - 1, true);
-    b->end = at;
+    end_run(b, home, at);
     return true;
 }
 
-/* Whether entries of a run go to the lower (bit 0) and to the upper (bit 1) of its new homes. */
-static unsigned halves_of(const struct quotient *from, const struct runs *r)
+/* The same for a run of one entry, which is the usual case. */
+static bool build_one(struct quotient_builder *b, const struct quotient *from, uint64_t value,
+                      uint64_t home)
+{
+    uint64_t at;
+    if (!begin_run(b, home, 1, &at)) return false;
+    quotient_fill(b->to, at, halved(from, b->to, value));
+    b->entries++;
+    end_run(b, home, at + 1);
+    return true;
+}
+
+/* Whether an entry goes to the lower (bit 0) and to the upper (bit 1) of its new homes. */
+static unsigned halves_of(const struct quotient *from, uint64_t value)
 {
     const unsigned top = from->width - 1;
-    unsigned halves = 0;
-    for (uint64_t s = r->start; s < r->end; s++) {
-        const uint64_t v = quotient_get(from, s);
-        halves |= v == UINT64_C(1) << top ? 3u : 1u << (v >> top);
-    }
-    return halves;
+    return value == UINT64_C(1) << top ? 3 : 1u << (value >> top & 1);
 }
 
 static bool end_building(struct quotient_builder *b)
@@ -381,13 +409,19 @@ bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
     struct quotient_builder lower_half = {to, 0, 0, 0}, upper_half = {upper, 0, 0, 0};
     struct runs r = {0};
     while (next_run(from, &r)) {
-        const unsigned halves = halves_of(from, &r);
+        const uint64_t value = quotient_get(from, r.start);
+        const bool alone = r.end - r.start == 1;
+        unsigned halves = halves_of(from, value);
+        for (uint64_t s = r.start + 1; s < r.end; s++)
+            halves |= halves_of(from, quotient_get(from, s));
         for (unsigned half = 0; half < 2; half++) {
             if ((halves >> half & 1) == 0) continue;
             const uint64_t home = 2 * r.home + half;
             const bool below = upper == NULL || home < from->homes;
-            if (!build_half(below ? &lower_half : &upper_half, from, &r, half,
-                            below ? home : home - from->homes))
+            const uint64_t within = below ? home : home - from->homes;
+            struct quotient_builder *b = below ? &lower_half : &upper_half;
+            if (!(alone ? build_one(b, from, value, within)
+                        : build_half(b, from, &r, half, within)))
                 return false;
         }
     }

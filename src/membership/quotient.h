@@ -69,6 +69,13 @@ static inline uint64_t tamis__quotient_entries(const struct quotient *t)
     return tamis__get64(tamis__quotient_count(t));
 }
 
+/* Whether a home has entries. */
+static inline bool tamis__quotient_occupied(const struct quotient *t, uint64_t home)
+{
+    const uint8_t *block = t->cells + home / 64 * tamis__block_bytes(t->width);
+    return (tamis__get64(block + TAMIS__BLOCK_OCCUPIED) >> home % 64 & 1) != 0;
+}
+
 /* A value is l <= width-1 bits of a fingerprint, then a 1, then zeros. Returns whether f, of
  * width-1 bits, begins with those l bits. An unused slot, which is in a run only if the table is
  * broken, matches everything. */
