@@ -347,7 +347,7 @@ static tamis_status make_room_for(struct body *b, tamis_hash h)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static inline void prefetch_key(const struct body *b, tamis_hash h)
+static inline void growing_prefetch_key(const struct body *b, tamis_hash h)
 {
     const struct section *s = tamis__has_shares(b) ? tamis__share_of(b, h) : b->sections;
     const struct quotient t = tamis__growing_table(s);
@@ -360,7 +360,7 @@ static inline void prefetch_key(const struct body *b, tamis_hash h)
 
 static void growing_prefetch(const struct body *b, const struct batch *keys)
 {
-    for (size_t i = 0; i < keys->n; i++) prefetch_key(b, keys->hashes[i]);
+    for (size_t i = 0; i < keys->n; i++) growing_prefetch_key(b, keys->hashes[i]);
 }
 
 static void prefetch_for(const struct body *b, const struct batch *keys)
