@@ -62,7 +62,8 @@
  *
  * Cost: a query reads one or two cache lines, and some of the first table. An add moves the entries
  * up to the next unused slot, (1 + 1/(1-load)^2)/2 of them: 20 on average over the loads of the
- * shares, 330 in a full one. No add doubles or divides more than 31,500 entries up to 30 M keys.
+ * shares, 330 in a full one. No add copies more than 32,000 entries up to 16 M keys, or 63,000 up
+ * to 30 M.
  *
  * Keys that strangers choose require a secret key (tamis_options.key). Without it strangers can
  * pile up keys in one place. A table that is less than a quarter full does not grow for that; the
