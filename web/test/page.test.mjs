@@ -17,11 +17,11 @@ test('imports nothing but mathematics', async () => {
     assert.ok(module === 'Math' && name in Math, `${module}.${name}`);
 });
 
-// 71.0 KB when the limit was set. The difference is room for new kinds and checks, which nearly
+// 79.2 KB when the limit was set. The difference is room for new kinds and checks, which nearly
 // every version adds.
-const MOST = 76000;
+const MOST = 82000;
 
-test('at most 76 KB, gzipped, and as docs/BROWSER.md and docs/DESIGN.md say', () => {
+test('at most 82 KB, gzipped, and as docs/BROWSER.md and docs/DESIGN.md say', () => {
   const size = gzipSync(core.host.wasm, { level: 9 }).length;
   const page = (name) => readFileSync(join(source, 'docs', name), 'utf8').replace(/\s+/g, ' ');
   const said = (name, pattern) => 1000 * pattern.exec(page(name))[1];
