@@ -110,9 +110,13 @@ LEAK = """
             {call}
 
     rounds({n} // 10 + 10)
-    before = in_use()
-    rounds({n})
-    blocks, used, resident = (b - a for a, b in zip(before, in_use()))
+    # Now and then the interpreter itself allocates something for good. A leak is there each time.
+    for _ in range(3):
+        before = in_use()
+        rounds({n})
+        blocks, used, resident = (b - a for a, b in zip(before, in_use()))
+        if blocks < {n} / 10 + 50:
+            break
     # A leak in every tenth call would show.
     assert blocks < {n} / 10 + 50, blocks
     assert used < {n} + (256 << 10) or SANITIZED, used
