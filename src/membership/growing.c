@@ -113,7 +113,7 @@ static inline bool is_in(const struct section *s, tamis_hash h)
 static inline bool growing_has(const struct body *b, tamis_hash h)
 {
     if (tamis__has_shares(b) && is_in(tamis__share_of(b, h), h)) return true;
-    return tamis__has_first_table(b) && is_in(b->sections, h);
+    return is_in(b->sections, h);
 }
 
 /* --- The directory ---------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static inline bool growing_has(const struct body *b, tamis_hash h)
 static void fill_directory(uint16_t *directory, const struct section *s, uint32_t count)
 {
     unsigned at = 0;
-    for (uint32_t i = tamis__is_share(s) ? 0 : 1; i < count; i++)
+    for (uint32_t i = 1; i < count; i++)
         for (unsigned end = at + (PREFIXES >> s[i].variant); at < end && at < PREFIXES; at++)
             directory[at] = (uint16_t)i;
 }
@@ -376,7 +376,7 @@ static void prefetch_for(const struct body *b, const struct batch *keys)
 static inline enum added add_to(const struct body *b, tamis_hash h)
 {
     if (!tamis__has_shares(b)) return store_in(b->sections, h);
-    if (tamis__has_first_table(b) && is_in(b->sections, h)) return SEEN;
+    if (is_in(b->sections, h)) return SEEN;
     return store_in(tamis__share_of(b, h), h);
 }
 

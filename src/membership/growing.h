@@ -37,14 +37,9 @@ static inline bool tamis__is_share(const struct section *s)
     return s->variant != 0;
 }
 
-static inline bool tamis__has_first_table(const struct body *b)
-{
-    return !tamis__is_share(b->sections);
-}
-
 static inline bool tamis__has_shares(const struct body *b)
 {
-    return b->count > 1 || tamis__is_share(b->sections);
+    return b->count > 1;
 }
 
 static inline unsigned tamis__log(uint64_t v)
@@ -68,10 +63,10 @@ static inline struct section *tamis__share_of(const struct body *b, tamis_hash h
     return b->sections + b->extra->directory[h.hi >> (64 - TAMIS__MOST_SHARE_BITS)];
 }
 
-/* The level of the first table, or 0 if there is none. */
+/* The level of the first table; 0 if it has no homes, which no shape allows. */
 static inline unsigned tamis__first_level(const struct body *b)
 {
-    return tamis__has_first_table(b) && b->sections->m != 0 ? tamis__log(b->sections->m) : 0;
+    return b->sections->m != 0 ? tamis__log(b->sections->m) : 0;
 }
 
 /* F of a first table, and of a share in a filter whose first table has the level `first`, if the

@@ -263,7 +263,8 @@ const char *tamis__growing_wrong_shape(const struct body *b)
         if (s->k < MIN_BASE || s->k > MAX_BASE || s->k != b->sections->k)
             return "k is out of range";
         if (s->m == 0) return "m is out of range";
-        if (i > 0 && !tamis__is_share(s)) return "there are two first tables";
+        if (tamis__is_share(s) != (i > 0))
+            return i == 0 ? "there is no first table" : "there are two first tables";
         const char *reason = tamis__is_share(s) ? wrong_share(s, first) : wrong_first_table(s);
         if (reason != NULL) return reason;
         if (s->length != tamis__quotient_bytes(s->m, s->cell_bits, !tamis__is_share(s)))

@@ -138,7 +138,7 @@ static void hostile_shapes_are_refused(void)
     check_shapes(6000, shares, sizeof shares / sizeof *shares);
 }
 
-/* A share that is not there, and one that is there twice. */
+/* A share that is not there, and one that is there twice. No first table, and two. */
 static void shares_that_are_no_partition_are_refused(void)
 {
     tamis *t = make(0.01, 0);
@@ -155,6 +155,16 @@ static void shares_that_are_no_partition_are_refused(void)
         CHECK((tamis__growing_wrong_shape(&t->body) == NULL) == (d >= 8));
         t->body = was;
     }
+    CHECK(tamis__growing_wrong_shape(&t->body) == NULL);
+    t->body.sections++;
+    t->body.count--;
+    CHECK(tamis__growing_wrong_shape(&t->body) != NULL);
+    t->body.sections--;
+    t->body.count++;
+    const struct section share = t->body.sections[1];
+    t->body.sections[1] = t->body.sections[0];
+    CHECK(tamis__growing_wrong_shape(&t->body) != NULL);
+    t->body.sections[1] = share;
     tamis_close(t);
 }
 
