@@ -203,9 +203,8 @@ const struct option options[] = {
     {0, "max-bytes", "B", COUNT, FILTER, AT(guard.max_bytes),
      "largest size of the filter in bytes (default 2000000)"},
     {0, "labels-in-filter", NULL, FLAG, FILTER, AT(guard.labelled),
-     "keep a label of each expression in the filter, which clients show before they ask the "
-     "server; "
-     "not with --never"},
+     "keep a label of each expression in the filter, which clients show before they ask "
+     "the server; not with --never"},
     {0, "lenient", NULL, FLAG, FILTER, AT(guard.lenient),
      "also accept a list that has no entry, or more lines left out than taken"},
     {0, "seckey", "KEY", TEXT, TRUST, AT(sign.seckey),
