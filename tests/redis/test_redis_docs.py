@@ -67,6 +67,9 @@ def test_examples():
     text = PAGE.read_text()
     assert text.count("```redis\n") >= 3
     assert with_answers(text) == text, "answers have changed: --accept, and read them"
+    readme = (SOURCE / "README.md").read_text()
+    assert readme.count("```redis\n") == 1
+    assert with_answers(readme) == readme, "the README's answers have changed"
 
 
 def test_sessions():

@@ -61,8 +61,7 @@ one() {
         -Werror -I"$source/include" "$file" -x none "$archive" -lm -o "$room/program" &&
         try "$room/program"
 }
-awk '/^## /{in_c = /^## In C$/} /^```/{show = 0} show {print} in_c && /^```c$/{show = 1}' \
-    "$source/README.md" >"$room/readme.c"
+awk '/^```/{show = 0} show {print} /^```c$/{show = 1}' "$source/README.md" >"$room/readme.c"
 try grep -q TAMIS_PLAN_INIT "$room/readme.c"
 # Every struct that begins with its size is in init.c.
 structs=$(grep -hoE 'struct tamis_[a-z_]+ \{|size_t struct_size' "$source"/include/tamis/*.h |

@@ -361,6 +361,7 @@ check_root() {
     find . -maxdepth 1 -type f ! -name '.?*' | sed 's|^\./||' | while read -r name; do
         case " $known " in *" $name "*) ;; *) echo "$name:1: does not belong in the root" ;; esac
     done
+    [ "$(wc -l <README.md)" -le 150 ] || echo 'README.md:151: more than 150 lines'
 }
 
 check_tree() {
@@ -475,6 +476,7 @@ make_bad_prose() {
     long=$(printf '%0101d' 0)
     printf '%s\n' "# $long" '```' "$long" '```' "| $long |" "[a page](https://a.example/$long)" \
         "é$(printf '%099d' 0)" "é$long" 'The name `over_fu@ll` was over_fu@ll.' | tr -d @ >README.md
+    awk 'BEGIN { for (i = 9; i <= 150; i++) print "a line" }' >>README.md
     printf '%s\n' "# $long" "\$ echo $long" "$long" '# The list te@lls of it.' \
         'bu@t for the output' | tr -d @ >tests/cli/a.t
     printf 'bool over_fu@ll; /* when it is overfull */\n' | tr -d @ >include/tamis/facts.h
@@ -497,6 +499,7 @@ README.md:1: a line of more than 100 columns
 include/tamis/facts.h:1: "over_fu@ll": write plain English
 README.md:8: a line of more than 100 columns
 README.md:9: "over_fu@ll": write plain English
+README.md:151: more than 150 lines
 tests/cli/a.t:1: a line of more than 100 columns
 tests/cli/a.t:4: "te@lls of": write plain English
 tests/words.py:1: "bu@t for": write plain English

@@ -113,3 +113,18 @@ test('by name: in Node, inline, in a worker; as a file over HTTP as in a browser
     assert.ok((await Tamis.load(from)).has(''));
   await assert.rejects(Tamis.load(`${url}.gz`), { status: 'EIO', message: `${url}.gz: HTTP 404` });
 });
+
+// Lines that print something end with a comment that has the output.
+test('the example of the README prints what it says', (t) => {
+  const dir = room(t);
+  mkdirSync(join(dir, 'node_modules'));
+  symlinkSync(web, join(dir, 'node_modules/tamis'));
+  writeFileSync(join(dir, 'bad.txt'), 'thisisavirus.com\n');
+  native(['build', '-o', join(dir, 'bad.tamis'), join(dir, 'bad.txt')]);
+  const [, script] = /^```js\n([^]*?)^```/m.exec(readFileSync(join(source, 'README.md'), 'utf8'));
+  const said = Array.from(script.matchAll(/^console\.log\(.*\);\s+\/\/ (.*)$/gm), ([, s]) => s);
+  assert.ok(said.length >= 2);
+  writeFileSync(join(dir, 'example.mjs'), script);
+  const run = spawnSync(process.execPath, ['example.mjs'], { cwd: dir, encoding: 'utf8' });
+  assert.deepEqual(run.stdout.trimEnd().split('\n'), said, run.stderr);
+});
