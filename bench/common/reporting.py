@@ -1,9 +1,7 @@
-"""What the reports of the benchmarks share: their arguments, tables and plots."""
+"""What the reports of the benchmarks share: their arguments and tables."""
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -21,19 +19,6 @@ def num(x, digits=1):
     if x is None:
         return ""
     return f"{x:.{digits}f}" if abs(x) < 1000 else f"{x:,.0f}"
-
-
-def plot(script, curves, style, out):
-    """Makes a plot with plot.gp from a data file with one block per curve, its name first. A curve
-    without points is left out."""
-    with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
-        curves = [(name, points) for name, points in curves if points]
-        for name, points in curves:
-            f.write(f'"{name}"\n' + "".join(f"{x:.6g} {y:.6g}\n" for x, y in points) + "\n\n")
-        f.flush()
-        settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
-        if curves:
-            subprocess.run(["gnuplot", "-e", settings, script], check=True)
 
 
 def filled(name, mark, tables, run):

@@ -14,10 +14,10 @@ import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "common"), HERE]
-from reporting import ROOT, plot, table  # noqa: E402
+from plots import Axis, Curve, draw  # noqa: E402
+from reporting import ROOT, table  # noqa: E402
 import theory  # noqa: E402
 
-PLOTS = os.path.join(HERE, "plot.gp")
 PRECISIONS = (8, 11, 12)
 DECADES = tuple(10 ** i for i in range(3, 8))
 WIDTHS = (16, 20, 24)
@@ -278,33 +278,61 @@ def measured(run, p):
                    and tokens(p) < r["n"] <= DECADES[-1]), key=lambda r: r["n"])
 
 
+KEYS = Axis("distinct keys", True, "10^{%L}")
+
+
 def error_curves(run):
+    """Predictions as lines, and measurements as points."""
     grid = [10 ** (i / 8) for i in range(16, 57)]
-    lines = [(f"{name_of(p)}, predicted",
-              [(n, 100 * theory.relative_error(p, n))
-               for n in (tokens(p) + 1, *grid) if n > tokens(p)]) for p in PRECISIONS]
-    points = [(f"{name_of(p)}, measured",
-               [(r["n"], 100 * math.sqrt(r["variance"])) for r in measured(run, p)])
-              for p in PRECISIONS]
-    return lines + points
+    for colour, p in enumerate(PRECISIONS):
+        yield Curve(name_of(p), [(n, 100 * theory.relative_error(p, n))
+                                 for n in (tokens(p) + 1, *grid) if n > tokens(p)],
+                    "smooth", colour)
+        yield Curve("", [(r["n"], 100 * math.sqrt(r["variance"])) for r in measured(run, p)],
+                    "points", colour)
 
 
 def coverage_curves(run):
     """Two limits for each precision, and then the points."""
-    lines, points = [], []
-    for p in PRECISIONS:
+    for colour, p in enumerate(PRECISIONS):
         rows = measured(run, p)
-        for sign, word in ((1, "+"), (-1, "−")):
-            lines.append((f"{name_of(p)}, 99 % {word} 3 deviations",
-                          [(r["n"], 100 * (CONFIDENCE + sign * 3 * deviation(r["runs"])))
-                           for r in rows]))
-        points.append((f"{name_of(p)}, measured", [(r["n"], 100 * inside(r)) for r in rows]))
-    return lines + points
+        for name, sign in ((name_of(p), 1), ("", -1)):
+            yield Curve(name, [(r["n"], 100 * (CONFIDENCE + sign * 3 * deviation(r["runs"])))
+                               for r in rows], "dashed", colour)
+        yield Curve("", [(r["n"], 100 * inside(r)) for r in rows], "points", colour)
+
+
+def greatest(rows):
+    """The row of the most keys up to 1e8, where the error has stopped growing."""
+    return max((r for r in rows if r["n"] <= 10 ** 8), key=lambda r: r["n"])
+
+
+def memory_curves(run):
+    """What error a sketch has in how many bytes, when it has seen very many keys."""
+    sizes = range(4, 19)
+    yield Curve("distinct", [(image_bytes(p), 100 / math.sqrt(theory.constants(24)[0] * 2 ** p))
+                             for p in sizes], "smooth", 0)
+    yield Curve("", [(image_bytes(p), 100 * math.sqrt(greatest(rows)["variance"]))
+                     for p in HEADER
+                     if (rows := [r for r in run.errors if r["p"] == p and not r["shared"]])],
+                "points", 0)
+    yield Curve("HyperLogLog", [(6 * 2 ** p / 8, 104 / math.sqrt(2 ** p)) for p in range(9, 21)],
+                "dashed", 5)
+    for colour, peer in enumerate(dict.fromkeys(r["peer"] for r in run.peers), 1):
+        r = greatest([r for r in run.peers if r["peer"] == peer])
+        yield Curve(peer, [(r["bytes"], 100 * math.sqrt(r["variance"]))], "points", colour)
 
 
 def write_plots(run, folder):
-    plot(PLOTS, error_curves(run), "error", os.path.join(folder, "distinct-error.svg"))
-    plot(PLOTS, coverage_curves(run), "coverage", os.path.join(folder, "distinct-coverage.svg"))
+    draw(os.path.join(folder, "distinct-memory.svg"),
+         "How accurate is a count of distinct keys?", Axis("bytes of memory", True, "10^{%L}"),
+         Axis("standard error, percent"), list(memory_curves(run)))
+    draw(os.path.join(folder, "distinct-error.svg"),
+         "Standard error of a count: predicted (lines) and measured (dots)", KEYS,
+         Axis("percent", False, "%g", (0, 2.5)), list(error_curves(run)))
+    draw(os.path.join(folder, "distinct-coverage.svg"),
+         "Intervals that contain the true number: measured, and 99 % ± 3 deviations", KEYS,
+         Axis("percent", False, "%g", (98.4, 100.1)), list(coverage_curves(run)))
 
 
 def main():

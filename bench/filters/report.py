@@ -15,12 +15,11 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "common"))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "calls"))
+sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), f) for f in ("common", "calls"))]
+import pictures  # noqa: E402
 import tables  # noqa: E402
-from reporting import count, num, plot, report, table  # noqa: E402
+from reporting import count, num, report, table  # noqa: E402
 
-PLOTS = os.path.join(HERE, "plot.gp")
 EXACT = ("list", "sorted-list", "hash-table", "lmdb")
 SHRINKING = ("counting", "pair", "cuckoo", "growing", "window")
 SEALED = ("fuse", "fuse-4", "ribbon", "ribbon-8", "exact")
@@ -451,9 +450,11 @@ in parentheses. If the two disagree, something else was using the machine: trust
 
 {machine}
 
-![time of a query](bench-query.svg)
-![time of an add](bench-add.svg)
-![space](bench-space.svg)
+![Time of a single query by the number of keys](bench-single.svg)
+![Time of a query in bulk by the number of keys](bench-bulk.svg)
+![Time of an add in bulk by the number of keys](bench-add.svg)
+![Bits per key by the false-positive rate](bench-space.svg)
+![Single calls beside those of other libraries](bench-peers.svg)
 
 ## What is measured
 
@@ -605,38 +606,9 @@ def calls_page(run):
 # --- Plots ----------------------------------------------------------------------------------------
 
 
-def curve(run, op, kind, mode, value="ns"):
-    rows = [run.one(kind, op, mode, keys) for keys in run.sizes]
-    return [(r["n"], r[value]) for r in rows if r is not None]
-
-
-def time_curves(run, op):
-    curves = [("a random line (limit)", curve(run, op, "blocked", "bulk", "limit_ns")),
-              ("libbloom", curve(run, op, "libbloom", "single"))]
-    for kind in run.kinds:
-        for mode in ("single", "bulk", "partitioned"):
-            name = {"partitioned": "one call"}.get(mode, mode)
-            curves.append((f"{kind}, {name}", curve(run, op, kind, mode)))
-    return curves
-
-
-def space_curves(run):
-    plans = run.context["plans"]
-    curves = [(name, sorted({(p["rate"], p["bound_bits"]) for p in plans if p["bound"] == bound}))
-              for name, bound in (("lower bound, sealed", "static"),
-                                  ("lower bound, one by one", "dynamic"))]
-    for kind in dict.fromkeys(p["kind"] for p in plans):
-        curves.append((kind, sorted((p["rate"], p["bits_per_item"]) for p in plans
-                                    if p["kind"] == kind)))
-    return curves
-
-
 def write_plots(run, folder):
-    if not run.rows:
-        return
-    plot(PLOTS, time_curves(run, "positive"), "query", os.path.join(folder, "bench-query.svg"))
-    plot(PLOTS, time_curves(run, "add"), "add", os.path.join(folder, "bench-add.svg"))
-    plot(PLOTS, space_curves(run), "space", os.path.join(folder, "bench-space.svg"))
+    if run.rows:
+        pictures.write(run, folder)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "common"))
-from reporting import ROOT, plot, report  # noqa: E402
+from plots import Axis, Curve, draw  # noqa: E402
+from reporting import ROOT, report  # noqa: E402
 
-PLOTS = os.path.join(HERE, "plot.gp")
 KIB = 1024
 MIB = 1 << 20
 BUDGETS = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
@@ -357,10 +357,15 @@ def page(run):
 # --- Plots ----------------------------------------------------------------------------------------
 
 
+DRAWN = ("count-sketch", "count-min", "conservative", "tally", "top")
+
+
 def error_curves(run):
-    for structure in dict.fromkeys(r["structure"] for r in run.accuracy):
-        yield structure, [(b / KIB, r["mean"]) for b in BUDGETS
-                          if (r := run.error("url", b, structure)) and r["mean"] > 0]
+    for structure in (*DRAWN, "always 0"):
+        yield Curve(structure, [(b / KIB, r["mean"]) for b in BUDGETS
+                                if (r := run.error("url", b, structure)) and r["mean"] > 0],
+                    "dashed" if structure == "always 0" else "line",
+                    5 if structure == "always 0" else DRAWN.index(structure))
 
 
 def contest_curves(run, value):
@@ -368,18 +373,30 @@ def contest_curves(run, value):
     exponent."""
     found = {(r["stream"], r["bytes"], r["structure"]): r for r in run.contest}
     streams = list(dict.fromkeys(r["stream"] for r in run.contest))
-    for b in BUDGETS:
+    for colour, b in enumerate(BUDGETS):
         points = [(float(s[1:]),
                    found[s, b, "count-sketch"]["mean"] / found[s, b, "count-min"][value])
                   for s in streams if found[s, b, "count-min"][value] > 0
                   and found[s, b, "count-sketch"]["mean"] > 0]
-        yield size_text(b) + (", estimate" if value == "mean" else ""), points
+        if value == "upper":
+            yield Curve(size_text(b), points, "line", colour)
+        else:
+            yield Curve("", points, "dashed", colour)
 
 
 def write_plots(run, folder):
-    plot(PLOTS, error_curves(run), "error", os.path.join(folder, "frequency-error.svg"))
-    curves = list(contest_curves(run, "upper")) + list(contest_curves(run, "mean"))
-    plot(PLOTS, curves, "contest", os.path.join(folder, "frequency-contest.svg"))
+    draw(os.path.join(folder, "frequency-error.svg"),
+         "How far is an estimate from the true count? (URL log, mean over all keys)",
+         Axis("KiB of memory", numbers=[b // KIB for b in BUDGETS]), Axis("mean distance"),
+         list(error_curves(run)))
+    curves = [*contest_curves(run, "upper"), *contest_curves(run, "mean")]
+    spread = [x for c in curves for x, _ in c.points]
+    if spread:
+        curves.append(Curve("equal", [(min(spread), 1), (max(spread), 1)], "smooth", 5))
+    draw(os.path.join(folder, "frequency-contest.svg"),
+         "Count-sketch or count-min? Below 1, count-sketch is more accurate",
+         Axis("exponent of the stream: how unequal its keys are", False),
+         Axis("its mean error ÷ that of count-min"), curves)
 
 
 if __name__ == "__main__":

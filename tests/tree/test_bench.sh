@@ -114,7 +114,7 @@ grep -qF "$notes" "$room/docs/BENCHMARKS.md" || { echo "the page lacks the notes
 /usr/bin/python3 "$source/tests/support/same_prose.py" "$source/bench/filters/report.py" \
     "$source/docs/BENCHMARKS.md"
 if [ -z "$plots" ]; then
-    for plot in query add space; do
+    for plot in bulk add space; do
         /usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' \
             "$room/docs/bench-$plot.svg"
     done

@@ -59,7 +59,7 @@ outside='/^<!-- distinct .*: written/,/^<!-- distinct .*: end/d'
 sed "$outside" "$source/docs/ACCURACY.md" >"$room/prose"
 sed "$outside" "$room/docs/ACCURACY.md" | cmp - "$room/prose"
 grep -q 'are from one full run of' "$source/docs/ACCURACY.md"
-[ -n "$plots" ] || for plot in error coverage; do
+[ -n "$plots" ] || for plot in memory error coverage; do
     /usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' \
         "$room/docs/distinct-$plot.svg"
 done

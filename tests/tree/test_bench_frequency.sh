@@ -61,7 +61,8 @@ done
 if grep -nE '\bnan\b|None' "$room/docs/FREQUENCY.md"; then echo "missing numbers"; exit 1; fi
 /usr/bin/python3 "$source/tests/support/same_prose.py" "$source/bench/frequency/report.py" \
     "$source/docs/FREQUENCY.md"
-[ -n "$plots" ] ||
+[ -n "$plots" ] || for plot in error contest; do
     /usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' \
-        "$room/docs/frequency-error.svg"
+        "$room/docs/frequency-$plot.svg"
+done
 echo 'every row is there'
