@@ -25,6 +25,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import amalgamate  # noqa: E402
+import project  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPOCH = 315532800  # 1980, before which zip has no dates; the same in every build
@@ -39,6 +40,7 @@ def sources(library=True):
                     "tamis/*.pyi", "tamis/py.typed"):
         for path in (ROOT / "python").glob(pattern):
             found[str(path.relative_to(ROOT / "python"))] = path.read_bytes()
+    found["pyproject.toml"] = project.filled(found["pyproject.toml"].decode()).encode()
     for path in [ROOT / "LICENSE", *(ROOT / "include/tamis").glob("*.h")]:
         found[str(path.relative_to(ROOT))] = path.read_bytes()
     if library:

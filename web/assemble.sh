@@ -14,5 +14,8 @@ inline() {
 }
 inline tamis.wasm bytes.mjs
 inline distinct.wasm distinct-bytes.mjs
-cp "$source/web/tamis.d.ts" "$source/web/distinct.d.ts" "$source/web/package.json" "$out"
+cp "$source/web/tamis.d.ts" "$source/web/distinct.d.ts" "$out"
+. "$source/project.conf"
+sed -e "s|@PROJECT_URL@|$PROJECT_URL|" -e "s|@PROJECT_CONTACT@|$PROJECT_CONTACT|" \
+    "$source/web/package.json" >"$out/package.json"
 cp "$source/web/README.md" "$source/LICENSE" "$out"

@@ -357,7 +357,7 @@ check_changelog() {
 # The root is what a newcomer sees first.
 check_root() {
     known='CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md'
-    known="$known SECURITY.md run"
+    known="$known SECURITY.md project.conf run"
     find . -maxdepth 1 -type f ! -name '.?*' | sed 's|^\./||' | while read -r name; do
         case " $known " in *" $name "*) ;; *) echo "$name:1: does not belong in the root" ;; esac
     done
