@@ -63,7 +63,7 @@ enum redis_keys {
       "Returns a filter in chunks")                                                                \
     X(bf_loadchunk, "BF.LOADCHUNK", "1.0.0", 4, WRITES, WRITE, "key iterator data",                \
       "Restores a filter from the chunks of BF.SCANDUMP")                                          \
-    X(bf_merge, "BF.MERGE", "0.1.0", -3, WRITES, ALL, "destination source [source ...]",           \
+    X(bf_merge, "BF.MERGE", "1.0.0", -3, WRITES, ALL, "destination source [source ...]",           \
       "Stores the union of filters of equal shape (not in RedisBloom)")
 
 #define REDIS_COMMANDS_CF(X)                                                                       \
@@ -168,56 +168,56 @@ enum redis_keys {
       "Returns facts about a t-digest")
 
 #define REDIS_COMMANDS_TAMIS(X)                                                                    \
-    X(tamis_create, "TAMIS.CREATE", "0.1.0", -3, WRITES, WRITE,                                    \
+    X(tamis_create, "TAMIS.CREATE", "1.0.0", -3, WRITES, WRITE,                                    \
       "key kind [ITEMS items] [RATE rate] [BYTES bytes] [M m] [K k] [SEED seed] [CELLBITS "        \
       "cellbits] [GENERATIONS generations] "                                                       \
       "[INNER inner] [EXCLUDED excluded] [ERROR error] [DELTA delta] "                             \
       "[ENCODING encoding [width]] [STRICT] [COMPACT] [TURNING] [TRANSFER] "                       \
       "[CONSERVATIVE]",                                                                            \
       "Creates an empty filter or sketch of any kind of the library")                              \
-    X(tamis_add, "TAMIS.ADD", "0.1.0", 3, WRITES, WRITE, "key item",                               \
+    X(tamis_add, "TAMIS.ADD", "1.0.0", 3, WRITES, WRITE, "key item",                               \
       "Adds an item; returns whether it was new")                                                  \
-    X(tamis_madd, "TAMIS.MADD", "0.1.0", -3, WRITES, WRITE, "key item [item ...]",                 \
+    X(tamis_madd, "TAMIS.MADD", "1.0.0", -3, WRITES, WRITE, "key item [item ...]",                 \
       "Adds items; returns for each whether it was new")                                           \
-    X(tamis_incrby, "TAMIS.INCRBY", "0.1.0", -4, WRITES, WRITE,                                    \
+    X(tamis_incrby, "TAMIS.INCRBY", "1.0.0", -4, WRITES, WRITE,                                    \
       "key item increment [item increment ...]",                                                   \
       "Adds an increment to the count of each item; some kinds accept negative increments")        \
-    X(tamis_has, "TAMIS.HAS", "0.1.0", 3, READS, READ, "key item",                                 \
+    X(tamis_has, "TAMIS.HAS", "1.0.0", 3, READS, READ, "key item",                                 \
       "Returns whether an item may be a member")                                                   \
-    X(tamis_mhas, "TAMIS.MHAS", "0.1.0", -3, READS, READ, "key item [item ...]",                   \
+    X(tamis_mhas, "TAMIS.MHAS", "1.0.0", -3, READS, READ, "key item [item ...]",                   \
       "Returns for each item whether it may be a member")                                          \
-    X(tamis_count, "TAMIS.COUNT", "0.1.0", -3, SCANS, READ, "key item [item ...]",                 \
+    X(tamis_count, "TAMIS.COUNT", "1.0.0", -3, SCANS, READ, "key item [item ...]",                 \
       "Returns for each item the estimate, the lower bound and the upper bound of its count")      \
-    X(tamis_estimate, "TAMIS.ESTIMATE", "0.1.0", -3, SCANS, READ, "key item [item ...]",           \
+    X(tamis_estimate, "TAMIS.ESTIMATE", "1.0.0", -3, SCANS, READ, "key item [item ...]",           \
       "Returns for each item its count in seven fields: estimate, lower, upper, confidence, "      \
       "below-noise, certain, suspect")                                                             \
-    X(tamis_value, "TAMIS.VALUE", "0.1.0", -3, READS, READ, "key item [item ...]",                 \
+    X(tamis_value, "TAMIS.VALUE", "1.0.0", -3, READS, READ, "key item [item ...]",                 \
       "Returns for each item its value in a map, or nil if it is certainly not a key of the map")  \
-    X(tamis_top, "TAMIS.TOP", "0.1.0", -2, SCANS, READ, "key [n] [FULL]",                          \
+    X(tamis_top, "TAMIS.TOP", "1.0.0", -2, SCANS, READ, "key [n] [FULL]",                          \
       "Returns the n (default 10) most frequent items of a top, each with its count as "           \
       "TAMIS.COUNT returns it; with FULL, each with its length, its hash and its count as "        \
       "TAMIS.ESTIMATE returns it")                                                                 \
-    X(tamis_card, "TAMIS.CARD", "0.1.0", -2, LISTS, LIST, "key [key ...] [WITHINTERVAL]",          \
+    X(tamis_card, "TAMIS.CARD", "1.0.0", -2, LISTS, LIST, "key [key ...] [WITHINTERVAL]",          \
       "Returns the number of distinct items, of the union for several keys; with WITHINTERVAL, "   \
       "also the bounds of its 99 % confidence interval")                                           \
-    X(tamis_remove, "TAMIS.REMOVE", "0.1.0", -3, TAKES, WRITE, "key item [item ...]",              \
+    X(tamis_remove, "TAMIS.REMOVE", "1.0.0", -3, TAKES, WRITE, "key item [item ...]",              \
       "Removes items; returns for each whether it was a member")                                   \
-    X(tamis_exclude, "TAMIS.EXCLUDE", "0.1.0", -3, WRITES, WRITE, "key item [item ...]",           \
+    X(tamis_exclude, "TAMIS.EXCLUDE", "1.0.0", -3, WRITES, WRITE, "key item [item ...]",           \
       "Names items that must never be taken for members, in kind exact")                           \
-    X(tamis_seal, "TAMIS.SEAL", "0.1.0", 2, WRITES, WRITE, "key",                                  \
+    X(tamis_seal, "TAMIS.SEAL", "1.0.0", 2, WRITES, WRITE, "key",                                  \
       "Seals a filter of a sealed kind, which is then read-only")                                  \
-    X(tamis_rotate, "TAMIS.ROTATE", "0.1.0", -2, WRITES, WRITE, "key [TO epoch]",                  \
+    X(tamis_rotate, "TAMIS.ROTATE", "1.0.0", -2, WRITES, WRITE, "key [TO epoch]",                  \
       "Drops the oldest generation of a window; with TO, one for each epoch since the last")       \
-    X(tamis_merge, "TAMIS.MERGE", "0.1.0", -3, WRITES, ALL, "destination source [source ...]",     \
+    X(tamis_merge, "TAMIS.MERGE", "1.0.0", -3, WRITES, ALL, "destination source [source ...]",     \
       "Stores the union of filters or sketches of equal shape")                                    \
-    X(tamis_info, "TAMIS.INFO", "0.1.0", -2, SCANS, READ, "key [FULL]",                            \
+    X(tamis_info, "TAMIS.INFO", "1.0.0", -2, SCANS, READ, "key [FULL]",                            \
       "Returns facts about a filter or sketch in constant time; with FULL, also those that are "   \
       "computed from all its cells")                                                               \
-    X(tamis_dump, "TAMIS.DUMP", "0.1.0", -2, SCANS, READ, "key [offset count]",                    \
+    X(tamis_dump, "TAMIS.DUMP", "1.0.0", -2, SCANS, READ, "key [offset count]",                    \
       "Returns the image, which is a file for the command tamis, or count bytes of it")            \
-    X(tamis_load, "TAMIS.LOAD", "0.1.0", -3, WRITES, WRITE, "key image [REPLACE]",                 \
+    X(tamis_load, "TAMIS.LOAD", "1.0.0", -3, WRITES, WRITE, "key image [REPLACE]",                 \
       "Creates a filter or sketch from an image, which may be a file of the command tamis")        \
-    X(tamis_loadparts, "TAMIS.LOADPARTS", "0.1.0", -3, WRITES, ALL,                                \
+    X(tamis_loadparts, "TAMIS.LOADPARTS", "1.0.0", -3, WRITES, ALL,                                \
       "destination source [source ...]",                                                           \
       "Replaces a key by the filter or sketch whose image the strings at the sources make up")
 

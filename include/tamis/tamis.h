@@ -51,10 +51,10 @@
 #include <stdint.h>
 #include <tamis/init.h>
 
-#define TAMIS_VERSION_MAJOR 0
-#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_MAJOR 1
+#define TAMIS_VERSION_MINOR 0
 #define TAMIS_VERSION_PATCH 0
-#define TAMIS_VERSION_STRING "0.1.0"
+#define TAMIS_VERSION_STRING "1.0.0"
 #if defined(_WIN32) || !defined(__GNUC__)
 #define TAMIS_API
 #else
@@ -88,7 +88,7 @@ typedef struct tamis_error { /* filled on failure                               
     uint64_t reserved[4];
 } tamis_error;
 TAMIS_API const char *tamis_status_message(tamis_status s); /* one line; never NULL               */
-TAMIS_API const char *tamis_version(void); /* of the library that runs, like "0.1.0"              */
+TAMIS_API const char *tamis_version(void); /* of the library that runs, like "1.0.0"              */
 
 /* --- The simple part -------------------------------------------------------------------------- */
 typedef struct tamis tamis;                           /* a filter or a sketch                     */

@@ -6,10 +6,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#define TAMIS_VERSION_MAJOR 0
-#define TAMIS_VERSION_MINOR 1
+#ifndef TAMIS_INIT_H
+#define TAMIS_INIT_H
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C++" {
+template <class T> inline T tamis_init_struct()
+{
+    T t = T();
+    t.struct_size = sizeof(T);
+    return t;
+}
+}
+#define TAMIS_INIT(type) tamis_init_struct<type>()
+#else
+#define TAMIS_INIT(type) {.struct_size = sizeof(type)}
+#endif
+#define TAMIS_PLAN_INIT TAMIS_INIT(tamis_plan)
+#define TAMIS_PROMISE_INIT TAMIS_INIT(tamis_promise)
+#define TAMIS_OPTIONS_INIT TAMIS_INIT(tamis_options)
+#define TAMIS_SAVE_OPTIONS_INIT TAMIS_INIT(tamis_save_options)
+#endif
+#define TAMIS_VERSION_MAJOR 1
+#define TAMIS_VERSION_MINOR 0
 #define TAMIS_VERSION_PATCH 0
-#define TAMIS_VERSION_STRING "0.1.0"
+#define TAMIS_VERSION_STRING "1.0.0"
 #if defined(_WIN32) || !defined(__GNUC__)
 #define TAMIS_API
 #else
@@ -47,6 +68,7 @@ typedef struct tamis tamis;
 typedef struct tamis_plan tamis_plan;
 typedef struct tamis_options tamis_options;
 typedef struct tamis_save_options tamis_save_options;
+typedef struct tamis_key tamis_key;
 TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
                                     tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen);
@@ -70,8 +92,9 @@ typedef enum tamis_kind {
     TAMIS_RIBBON = 10,
     TAMIS_EXACT = 11,
     TAMIS_PRIVATE = 12,
+    TAMIS_VALUE_MAP = 13,
     TAMIS_COUNT_MIN = 32, TAMIS_COUNT_SKETCH = 33, TAMIS_TALLY = 34, TAMIS_TOP = 35,
-    TAMIS_SIGNED_TALLY = 36
+    TAMIS_SIGNED_TALLY = 36, TAMIS_DISTINCT = 48
 } tamis_kind;
 TAMIS_API const char *tamis_kind_name(uint32_t kind);
 TAMIS_API uint32_t tamis_kind_named(const char *name);
@@ -92,6 +115,7 @@ struct tamis_plan {
     uint32_t k, cell_bits, generations, inner_kind;
     uint64_t excluded;
     double error, delta;
+    uint32_t encoding, key_width;
 };
 typedef struct tamis_promise {
     size_t struct_size;
@@ -103,6 +127,7 @@ typedef struct tamis_promise {
     double bound_ratio;
     double overflow;
     uint64_t packed_bytes;
+    uint32_t bound;
 } tamis_promise;
 TAMIS_API tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 enum {
@@ -130,6 +155,7 @@ struct tamis_options {
     const tamis_memory *memory;
     uint32_t threads;
     const char *temp_dir;
+    tamis_key *shared_key;
 };
 TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_options *options,
                                   tamis **out, tamis_error *why);
@@ -139,31 +165,21 @@ TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
 TAMIS_API tamis_status tamis_clear(tamis *t);
 typedef struct tamis_bytes { const void *p; size_t len; } tamis_bytes;
-typedef struct tamis_hash { uint64_t lo, hi; } tamis_hash;
 TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n,
                                       uint8_t *seen_bits, size_t *done);
 TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         uint8_t *bits);
-TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
-                                       tamis_hash *out);
-TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
-                                        uint8_t *seen_bits, size_t *done);
-TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
-                                          uint8_t *bits);
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
-TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n,
-                                           uint8_t *absent_bits, tamis_error *why);
 TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
+TAMIS_API tamis_status tamis_rotate_to(tamis *t, uint64_t epoch, tamis_error *why);
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
 TAMIS_API tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n,
                                           tamis_error *why);
-TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n,
-                                            tamis_error *why);
 enum {
     TAMIS_SAVE_NEW = 1,
     TAMIS_SAVE_PACKED = 2
@@ -175,12 +191,63 @@ TAMIS_API uint64_t tamis_image_size(const tamis *t);
 #ifdef __cplusplus
 }
 #endif
+#ifndef TAMIS_HASHES_H
+#define TAMIS_HASHES_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef struct tamis_hash { uint64_t lo, hi; } tamis_hash;
+TAMIS_API tamis_hash tamis_hash_bytes(uint64_t seed, const void *key, size_t len);
+TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                                       tamis_hash *out);
+TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
+                                        uint8_t *seen_bits, size_t *done);
+TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                          uint8_t *bits);
+TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n,
+                                           uint8_t *absent_bits, tamis_error *why);
+TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n,
+                                            tamis_error *why);
+static inline tamis_hash tamis_hash64(uint64_t hash)
+{
+    uint64_t x = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    tamis_hash h = {x * 0x9e3779b97f4a7c15u, x * 0xd6e8feb86659fd93u};
+    h.lo ^= h.lo >> 29;
+    h.hi ^= h.hi >> 32;
+    return h;
+}
+TAMIS_API tamis_status tamis_add_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t *seen_bits,
+                                        size_t *done);
+TAMIS_API size_t tamis_may_contain_hash64(const tamis *t, const uint64_t *h, size_t n,
+                                          uint8_t *bits);
+TAMIS_API tamis_status tamis_remove_hash64(tamis *t, const uint64_t *h, size_t n,
+                                           uint8_t *absent_bits, tamis_error *why);
+TAMIS_API tamis_status tamis_exclude_hash64(tamis *t, const uint64_t *h, size_t n,
+                                            tamis_error *why);
+TAMIS_API tamis_status tamis_key_new(const uint8_t *bytes, const tamis_memory *memory,
+                                     tamis_key **out, tamis_error *why);
+TAMIS_API void tamis_key_close(tamis_key *key);
+#ifdef __cplusplus
+}
+#endif
+#endif
 #ifndef TAMIS_INSPECT_H
 #define TAMIS_INSPECT_H
 #ifdef __cplusplus
 extern "C" {
 #endif
 enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 };
+enum { TAMIS_KEYS_UNSTATED = 0, TAMIS_KEYS_TEXT = 1, TAMIS_KEYS_INT64 = 2, TAMIS_KEYS_FIXED = 3,
+       TAMIS_KEYS_SHA256 = 4, TAMIS_KEYS_CALLER = 5 };
+TAMIS_API const char *tamis_encoding_name(uint32_t encoding);
+enum {
+    TAMIS_BOUND_NONE = 0,
+    TAMIS_BOUND_STATIC = 1,
+    TAMIS_BOUND_DYNAMIC = 2,
+    TAMIS_BOUND_TWO_SET = 3
+};
+TAMIS_API const char *tamis_bound_name(uint32_t bound);
 typedef struct tamis_facts {
     size_t struct_size;
     uint32_t kind, hash, k;
@@ -225,7 +292,12 @@ typedef struct tamis_facts {
     double epsilon;
     uint8_t key_id[16];
     uint32_t inner_kind, generations;
+    uint32_t encoding;
+    uint32_t key_width;
+    uint64_t epoch;
+    uint32_t bound;
 } tamis_facts;
+#define TAMIS_FACTS_INIT TAMIS_INIT(tamis_facts)
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
 #define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n"
@@ -235,7 +307,10 @@ typedef struct tamis_similarity {
     double union_items, union_low, union_high;
     double common_items, common_low, common_high;
     double jaccard, jaccard_low, jaccard_high;
+    double first_only, first_only_low, first_only_high;
+    double second_only, second_only_low, second_only_high;
 } tamis_similarity;
+#define TAMIS_SIMILARITY_INIT TAMIS_INIT(tamis_similarity)
 TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
                                      tamis_error *why);
 TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
@@ -246,6 +321,8 @@ TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);
 #endif
 #endif
 #endif
+#ifndef TAMIS_COLUMNS_H
+#define TAMIS_COLUMNS_H
 #ifndef TAMIS_COUNT_H
 #define TAMIS_COUNT_H
 #ifdef __cplusplus
@@ -270,12 +347,31 @@ TAMIS_API tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys,
 TAMIS_API tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h,
                                                const int64_t *weights, size_t n, size_t *done,
                                                tamis_error *why);
+TAMIS_API tamis_status tamis_add_weight_hash64(tamis *t, const uint64_t *h, const int64_t *weights,
+                                               size_t n, size_t *done, tamis_error *why);
 TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
                                    tamis_error *why);
 TAMIS_API tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         tamis_estimate *out, tamis_error *why);
 TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           tamis_estimate *out, tamis_error *why);
+TAMIS_API tamis_status tamis_count_hash64(const tamis *t, const uint64_t *h, size_t n,
+                                          tamis_estimate *out, tamis_error *why);
+TAMIS_API int64_t tamis_upper(const tamis *t, const void *key, size_t len);
+TAMIS_API void tamis_upper_many(const tamis *t, const tamis_bytes *keys, size_t n, int64_t *out);
+TAMIS_API void tamis_upper_hashes(const tamis *t, const tamis_hash *h, size_t n, int64_t *out);
+TAMIS_API void tamis_upper_hash64(const tamis *t, const uint64_t *h, size_t n, int64_t *out);
+TAMIS_API tamis_status tamis_add_counted(tamis *t, const void *key, size_t len, int64_t weight,
+                                         int64_t *count, tamis_error *why);
+TAMIS_API tamis_status tamis_add_counted_many(tamis *t, const tamis_bytes *keys,
+                                              const int64_t *weights, size_t n, int64_t *counts,
+                                              size_t *done, tamis_error *why);
+TAMIS_API tamis_status tamis_add_counted_hashes(tamis *t, const tamis_hash *h,
+                                                const int64_t *weights, size_t n, int64_t *counts,
+                                                size_t *done, tamis_error *why);
+TAMIS_API tamis_status tamis_add_counted_hash64(tamis *t, const uint64_t *h,
+                                                const int64_t *weights, size_t n, int64_t *counts,
+                                                size_t *done, tamis_error *why);
 typedef struct tamis_heavy {
     tamis_bytes item;
     uint64_t length;
@@ -286,6 +382,76 @@ typedef struct tamis_heavy {
 TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
 TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n,
                                    size_t *found, tamis_error *why);
+#ifdef __cplusplus
+}
+#endif
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef struct tamis_column {
+    size_t struct_size;
+    size_t rows;
+    size_t first;
+    const void *data;
+    size_t bytes;
+    size_t width;
+    size_t stride;
+    const int32_t *offsets32;
+    const int64_t *offsets64;
+    const uint8_t *validity;
+} tamis_column;
+#define TAMIS_COLUMN_INIT TAMIS_INIT(tamis_column)
+TAMIS_API tamis_status tamis_add_column(tamis *t, const tamis_column *c, uint8_t *seen_bits,
+                                        size_t *done, tamis_error *why);
+TAMIS_API tamis_status tamis_may_contain_column(const tamis *t, const tamis_column *c,
+                                                uint8_t *bits, size_t *maybes, tamis_error *why);
+TAMIS_API tamis_status tamis_select_column(const tamis *t, const tamis_column *c,
+                                           uint32_t *selected, size_t *found, tamis_error *why);
+TAMIS_API tamis_status tamis_add_weight_column(tamis *t, const tamis_column *c,
+                                               const int64_t *weights, size_t *done,
+                                               tamis_error *why);
+TAMIS_API tamis_status tamis_add_counted_column(tamis *t, const tamis_column *c,
+                                                const int64_t *weights, int64_t *counts,
+                                                size_t *done, tamis_error *why);
+TAMIS_API tamis_status tamis_upper_column(const tamis *t, const tamis_column *c, int64_t *out,
+                                          tamis_error *why);
+TAMIS_API tamis_status tamis_count_column(const tamis *t, const tamis_column *c,
+                                          tamis_estimate *out, tamis_error *why);
+#ifdef __cplusplus
+}
+#endif
+#endif
+#ifndef TAMIS_DISTINCT_PUBLIC_H
+#define TAMIS_DISTINCT_PUBLIC_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef struct tamis_cardinality {
+    size_t struct_size;
+    double value;
+    double low, high;
+    double error;
+    bool exact;
+} tamis_cardinality;
+#define TAMIS_CARDINALITY_INIT TAMIS_INIT(tamis_cardinality)
+TAMIS_API tamis_status tamis_distinct(const tamis *t, tamis_cardinality *out, tamis_error *why);
+#ifdef __cplusplus
+}
+#endif
+#endif
+#ifndef TAMIS_EMBED_H
+#define TAMIS_EMBED_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+TAMIS_API tamis_status tamis_view_at(void *room, size_t room_size, const void *image, size_t size,
+                                     const tamis_options *options, size_t *needed, tamis **out,
+                                     tamis_error *why);
+TAMIS_API const void *tamis_raw_cells(const tamis *t, size_t *n);
+TAMIS_API tamis_status tamis_view_cells(const tamis_plan *plan, const void *cells, size_t n,
+                                        const tamis_options *options, tamis **out,
+                                        tamis_error *why);
 #ifdef __cplusplus
 }
 #endif
@@ -316,6 +482,7 @@ typedef struct tamis_foreign_plan {
     uint64_t items;
     double fpr;
 } tamis_foreign_plan;
+#define TAMIS_FOREIGN_PLAN_INIT TAMIS_INIT(tamis_foreign_plan)
 TAMIS_API tamis_status tamis_foreign_create(const tamis_foreign_plan *plan,
                                             const tamis_options *options, tamis_foreign **out,
                                             tamis_error *why);
@@ -347,6 +514,7 @@ typedef struct tamis_foreign_facts {
     const void *extra;
     size_t extra_size;
 } tamis_foreign_facts;
+#define TAMIS_FOREIGN_FACTS_INIT TAMIS_INIT(tamis_foreign_facts)
 TAMIS_API tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out);
 TAMIS_API tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_sink put,
                                            void *ctx, tamis_error *why);
@@ -379,6 +547,7 @@ typedef struct tamis_parquet_chunk {
     uint64_t offset;
     uint32_t length;
 } tamis_parquet_chunk;
+#define TAMIS_PARQUET_CHUNK_INIT TAMIS_INIT(tamis_parquet_chunk)
 TAMIS_API tamis_status tamis_parquet_open(const tamis_reader *file, const tamis_options *options,
                                           tamis_parquet **out, tamis_error *why);
 TAMIS_API void tamis_parquet_close(tamis_parquet *p);
@@ -387,6 +556,39 @@ TAMIS_API tamis_status tamis_parquet_chunk_at(const tamis_parquet *p, uint64_t i
                                               tamis_parquet_chunk *out);
 TAMIS_API tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_foreign **out,
                                             tamis_error *why);
+#ifdef __cplusplus
+}
+#endif
+#endif
+#ifndef TAMIS_MAP_H
+#define TAMIS_MAP_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+TAMIS_API tamis_status tamis_add_value(tamis *t, const void *key, size_t len, uint32_t value,
+                                       tamis_error *why);
+TAMIS_API tamis_status tamis_add_value_many(tamis *t, const tamis_bytes *keys,
+                                            const uint32_t *values, size_t n, size_t *done,
+                                            tamis_error *why);
+TAMIS_API tamis_status tamis_add_value_hashes(tamis *t, const tamis_hash *h,
+                                              const uint32_t *values, size_t n, size_t *done,
+                                              tamis_error *why);
+TAMIS_API tamis_status tamis_value(const tamis *t, const void *key, size_t len, uint32_t *value);
+TAMIS_API tamis_status tamis_value_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                                        uint32_t *values, uint8_t *found_bits, tamis_error *why);
+TAMIS_API tamis_status tamis_value_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                          uint32_t *values, uint8_t *found_bits, tamis_error *why);
+#ifdef __cplusplus
+}
+#endif
+#endif
+#ifndef TAMIS_PARTS_H
+#define TAMIS_PARTS_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+TAMIS_API tamis_status tamis_part(const tamis *t, tamis **out, tamis_error *why);
+TAMIS_API tamis_status tamis_join(tamis *into, tamis *const *parts, size_t n, tamis_error *why);
 #ifdef __cplusplus
 }
 #endif
@@ -410,6 +612,7 @@ typedef struct tamis_evidence {
     double yes, yes_low, yes_high;
     double no, no_low, no_high;
 } tamis_evidence;
+#define TAMIS_EVIDENCE_INIT TAMIS_INIT(tamis_evidence)
 TAMIS_API tamis_status tamis_evidence_of(const tamis *t, double prior, tamis_evidence *out,
                                          tamis_error *why);
 TAMIS_API tamis_status tamis_write_file(const char *path, const void *bytes, size_t n,

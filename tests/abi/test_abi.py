@@ -179,7 +179,7 @@ def main():
                                   text=True).stdout
         for line in functions(old):
             symbol = re.search(r"(tamis_\w+)\(", line)[1]
-            if not re.search(rf" {symbol}$", exported, re.M):
+            if not re.search(rf" {symbol}(@|$)", exported, re.M):
                 found.append(f"libtamis.so does not export {symbol}")
         program, why = compiled(room, "old", (HERE / "old_program.c").read_text(), f"-I{HERE}",
                                 f"-L{BUILD}", "-ltamis", "-lm",

@@ -88,9 +88,9 @@ tamis: --items requires a value: N
 
 # Help and version.
 $ tamis --version
-tamis 0.1.0
+tamis 1.0.0
 $ tamis -V
-tamis 0.1.0
+tamis 1.0.0
 $ tamis help exit-status
 exit-status: what 0, 1 and 2 mean
 

@@ -69,8 +69,8 @@ def test_acl():
 # In RedisBloom's manual; CF.COMPACT, which it does not mention, by its releases. BF.MERGE and
 # TAMIS.* are Tamis' own.
 SINCE = {"bf": "1.0.0", "cf": "1.0.0", "cms": "2.0.0", "topk": "2.0.0", "tdigest": "2.4.0",
-         "tamis": "0.1.0",
-         "bf.card": "2.4.4", "cf.compact": "2.2.0", "bf.merge": "0.1.0"}
+         "tamis": "1.0.0",
+         "bf.card": "2.4.4", "cf.compact": "2.2.0", "bf.merge": "1.0.0"}
 
 
 def pairs(flat):

@@ -56,7 +56,7 @@ def test_registered():
         "SELECT name, narg, flags FROM pragma_function_list "
         "WHERE name LIKE 'tamis%' OR name LIKE 'approx%'")}
     assert found == REGISTERED, found
-    assert one(db, "SELECT tamis_version()") == "0.1.0"
+    assert one(db, "SELECT tamis_version()") == "1.0.0"
     assert error(db, "SELECT tamis_contains(1)").startswith("wrong number of arguments")
     assert "window" in error(db, "SELECT tamis_distinct_agg(x) OVER () FROM (SELECT 1 AS x)")
 

@@ -31,13 +31,13 @@ def sqlite(*lines, env=(), status=0):
 
 def test_shell():
     load = f".load {EXTENSION}"
-    assert sqlite(load, "SELECT tamis_version();") == "0.1.0\n"
-    assert sqlite(f".load {str(EXTENSION)[:-3]}", "SELECT tamis_version();") == "0.1.0\n"
+    assert sqlite(load, "SELECT tamis_version();") == "1.0.0\n"
+    assert sqlite(f".load {str(EXTENSION)[:-3]}", "SELECT tamis_version();") == "1.0.0\n"
     # Both entry points, by name.
     for name in ("sqlite3_tamissqlite_init", "sqlite3_extension_init"):
-        assert sqlite(f".load {EXTENSION} {name}", "SELECT tamis_version();") == "0.1.0\n"
+        assert sqlite(f".load {EXTENSION} {name}", "SELECT tamis_version();") == "1.0.0\n"
     assert sqlite(f"SELECT load_extension('{EXTENSION}');", "SELECT tamis_version();") \
-        == "\n0.1.0\n"
+        == "\n1.0.0\n"
     assert sqlite(load, ROWS + "SELECT approx_count_distinct(x) FROM t;") == "1000\n"
     text = sqlite(load, "SELECT tamis_contains('a', 1);", status=1)
     assert "tamis_contains: a filter or sketch is a BLOB" in text, text
@@ -74,7 +74,7 @@ def test_installed():
         files = [path for path in pathlib.Path(room).rglob("*") if path.is_file()]
         assert [path.name for path in files] == ["tamis_sqlite.so"], files
         env = {"LD_LIBRARY_PATH": str(files[0].parent)}
-        assert sqlite(".load tamis_sqlite", "SELECT tamis_version();", env=env) == "0.1.0\n"
+        assert sqlite(".load tamis_sqlite", "SELECT tamis_version();", env=env) == "1.0.0\n"
         needed = subprocess.run(["readelf", "-d", files[0]], check=True, capture_output=True,
                                 text=True).stdout
         libraries = {line.split("[")[1].split(".so")[0] for line in needed.splitlines()

@@ -13,7 +13,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 import tidy  # noqa: E402, F401
 
-EXPORTS = {"libtamis.so": r"tamis_[a-z]\w*", "tamis-redis.so": r"RedisModule_On(Load|Unload)",
+EXPORTS = {"libtamis.so": r"tamis_[a-z]\w*|TAMIS_\d+\.\d+",
+           "tamis-redis.so": r"RedisModule_On(Load|Unload)",
            "tamis_sqlite.so": r"sqlite3_(tamissqlite|extension)_init"}
 BAD = '''
 #include <stdio.h>
