@@ -103,7 +103,7 @@ __device__ static void add_alone(uint64_t *cells, uint64_t lines, struct hash128
 }
 
 template <int EACH, typename Source>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(1024)
     part_keys(const Source source, uint64_t n, uint64_t *cells, uint64_t lines,
               const struct parting by, typename Source::entry *room, uint32_t *filled)
 {
@@ -226,7 +226,7 @@ static cudaError_t part_and_add(const struct tamis_cuda *f, const Source &source
                                 struct parting by, const Hash &hash, cudaStream_t stream)
 {
     typedef typename Source::entry Entry;
-    const unsigned block = (unsigned)f->tuning.tile * 1024 / 16; /* the threads of 16 words each */
+    const unsigned block = (unsigned)f->tuning.tile * 1024 / 8; /* the threads of 8 words each */
     const unsigned add_block = (unsigned)f->tuning.part_add_block;
     const size_t shared = tile_bytes(sizeof(Entry), EACH * block, by.parts);
     uint32_t *filled = (uint32_t *)f->scratch;
@@ -275,14 +275,14 @@ static struct text_source<Offset> skip(struct text_source<Offset> s, uint64_t n)
 static cudaError_t parted(const struct tamis_cuda *f, const struct word_source &s, uint64_t n,
                           const struct parting &by, cudaStream_t stream)
 {
-    return part_and_add<16>(f, s, n, by, from_words{s.flip}, stream);
+    return part_and_add<8>(f, s, n, by, from_words{s.flip}, stream);
 }
 
 template <typename Source>
 static cudaError_t parted(const struct tamis_cuda *f, const Source &s, uint64_t n,
                           const struct parting &by, cudaStream_t stream)
 {
-    return part_and_add<8>(f, s, n, by, from_hashes{}, stream);
+    return part_and_add<4>(f, s, n, by, from_hashes{}, stream);
 }
 
 template <typename Source>

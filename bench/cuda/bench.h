@@ -13,8 +13,10 @@
 #include <string>
 #include <vector>
 
-/* Ends the program if something is wrong: with 1 if a check failed. */
+/* Ends the program with 1. */
 [[noreturn]] void die(const char *format, ...);
+/* A check has failed: reports it and goes on, so that one run shows all that is wrong. */
+void wrong(const char *format, ...);
 void must(tamis_status s, const tamis_error &why, const char *what);
 void must(cudaError_t e, const char *what);
 #define MUST(call) /* for calls whose last argument is &why */                                     \
@@ -24,7 +26,7 @@ void must(cudaError_t e, const char *what);
     } while (0)
 #define CHECK(claim)                                                                               \
     do {                                                                                           \
-        if (!(claim)) die("%s:%d: not true: %s", __FILE__, __LINE__, #claim);                      \
+        if (!(claim)) wrong("%s:%d: not true: %s", __FILE__, __LINE__, #claim);                      \
     } while (0)
 
 /* Device memory that frees itself. */

@@ -23,6 +23,19 @@ bool json = false;
     exit(1);
 }
 
+static unsigned wrongs;
+
+void wrong(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("bench-cuda: a check failed: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    wrongs++;
+}
+
 void must(tamis_status s, const tamis_error &why, const char *what)
 {
     if (s != TAMIS_OK) die("%s: %s (%d)", what, why.text, (int)s);
@@ -206,17 +219,18 @@ static void print_json(double took)
 }
 
 static const char help[] =
-    "Usage: bench-cuda [--check] [--quick] [--sweep] [--json]\n"
+    "Usage: bench-cuda [--check] [--quick] [--sweep] [--keep-going] [--json]\n"
     "Checks filters on a GPU against those of the processor, and measures them.\n"
     "  --check  only check, with few keys (for compute-sanitizer)\n"
     "  --quick  leave out the filter of 10 GB and the long builds\n"
     "  --sweep  measure the constants that depend on the device, instead\n"
+    "  --keep-going  measure although a check failed\n"
     "  --json   print JSON; what is found meanwhile goes to standard error\n"
     "Exits with 1 if a check fails, 2 for wrong arguments, and 3 if there is no device.\n";
 
 int main(int argc, char **argv)
 {
-    bool check = false, quick = false, sweep = false;
+    bool check = false, quick = false, sweep = false, keep_going = false;
     tamis_error why;
     for (int i = 1; i < argc; i++) {
         const std::string a = argv[i];
@@ -224,16 +238,20 @@ int main(int argc, char **argv)
         if (a == "--check") check = true;
         else if (a == "--quick") quick = true;
         else if (a == "--sweep") sweep = true;
+        else if (a == "--keep-going") keep_going = true;
         else if (a == "--json") json = true;
         else return fputs(help, stderr), 2;
     }
     if (!tamis_cuda_available(&why)) return fprintf(stderr, "bench-cuda: %s\n", why.text), 3;
     const auto begin = std::chrono::steady_clock::now();
-    run_checks(check);
+    run_checks(check || sweep);
+    fprintf(json ? stderr : stdout, wrongs == 0 ? "all checks passed\n" : "%u checks failed\n",
+            wrongs);
+    if (wrongs != 0 && !keep_going) return 1;
     if (!check && !sweep) run_speed(quick);
     if (sweep) run_sweep(quick);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (json) print_json(took.count());
     else printf("%.1f seconds\n", took.count());
-    return 0;
+    return wrongs != 0;
 }

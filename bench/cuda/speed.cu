@@ -50,7 +50,7 @@ static void measure_size(uint64_t bytes, uint64_t *words, uint8_t *bits)
     const double rate = (double)count_bits(bits, KEYS) / (double)KEYS;
     char note[64];
     snprintf(note, sizeof note, "%.4f %% false positives, 1 %% planned", 100 * rate);
-    if (rate > 0.01025) die("the false-positive rate is %g instead of 0.01", rate);
+    if (rate > 0.01025) wrong("the false-positive rate is %g instead of 0.01", rate);
     figure("query", "8-byte keys", bytes, (double)KEYS / s, limit, note);
     figure("add", "as it is done", bytes, time_add(f, k, 0, 0), 0, "");
     figure("add", "direct", bytes, time_add(f, k, 1, 0), atomics, "");
@@ -190,7 +190,7 @@ static void measure_sealed(uint32_t kind, double fpr, uint64_t items, double lin
     const tamis_cuda_keys in = word_keys(words, items < KEYS ? items : KEYS);
     const double members =
         seconds(3, [&] { MUST(tamis_cuda_query(f, &in, bits, nullptr, &why)); });
-    if (count_bits(bits, in.count) != in.count) die("a member is missed");
+    if (count_bits(bits, in.count) != in.count) wrong("a member is missed");
     snprintf(name, sizeof name, "%s, rate %.3g", tamis_kind_name(kind), fpr);
     snprintf(note, sizeof note, "%.3g measured; built by the processor in %.1f s", rate, built);
     figure("sealed", name, bytes, (double)KEYS / s, limit, note);
