@@ -7,9 +7,9 @@
  *
  * Then the keys are parted first, by the piece of the table in which their line is. A block takes a
  * tile of keys, sorts it in shared memory, and appends the keys of each part to those that other
- * blocks have found. Nothing is counted before: hashes are uniform, so that each part gets its share
- * of the keys, give or take little, and has room for eight standard deviations more. Keys beyond
- * that, which equal or chosen keys can cause, are added at once. The parts are then added one after
+ * blocks have found. Nothing is counted before: hashes are uniform, so each part gets its share of
+ * the keys, give or take little, and has room for eight standard deviations more. Keys beyond that,
+ * which equal or chosen keys can cause, are added at once. The parts are then added one after
  * the other, and each stays in the cache meanwhile. A key of 8 bytes is hashed again then, because
  * its hash is twice as long.
  *

@@ -1,5 +1,6 @@
-/* XXH3-128 of a key, for devices: C99 that nvcc compiles for both sides, so that a test on a machine
- * without a device runs the very arithmetic of the kernels (tests/cuda/test_cuda_arithmetic.c).
+/* XXH3-128 of a key, for devices: C99 that nvcc compiles for both sides, so that a test on a
+ * machine without a device runs the very arithmetic of the kernels
+ * (tests/cuda/test_cuda_arithmetic.c).
  *
  * reader/tamis-reader.h has the same hash for small machines. It reads byte by byte and multiplies
  * with 32 bits, because it may call no extension of a compiler. A device must read whole aligned

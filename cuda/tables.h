@@ -48,7 +48,8 @@ TAMIS_CUDA_FN uint64_t line_mask(uint64_t lo, unsigned word)
 
 TAMIS_CUDA_FN uint64_t fuse_edge(struct hash128 h, uint64_t step)
 {
-    return fold64(h.lo ^ UINT64_C(0xa0761d6478bd642f), (h.hi + step) ^ UINT64_C(0xe7037ed1a0b428db));
+    return fold64(h.lo ^ UINT64_C(0xa0761d6478bd642f),
+                  (h.hi + step) ^ UINT64_C(0xe7037ed1a0b428db));
 }
 
 /* Cell j of a key whose first cell is `first`. */

@@ -19,14 +19,15 @@
 void wrong(const char *format, ...);
 void must(tamis_status s, const tamis_error &why, const char *what);
 void must(cudaError_t e, const char *what);
-#define MUST(call) /* for calls whose last argument is &why */                                     \
+/* For calls whose last argument is &why. */
+#define MUST(call)                                                                                 \
     do {                                                                                           \
         tamis_error why;                                                                           \
         must((call), why, #call);                                                                  \
     } while (0)
 #define CHECK(claim)                                                                               \
     do {                                                                                           \
-        if (!(claim)) wrong("%s:%d: not true: %s", __FILE__, __LINE__, #claim);                      \
+        if (!(claim)) wrong("%s:%d: not true: %s", __FILE__, __LINE__, #claim);                    \
     } while (0)
 
 /* Device memory that frees itself. */

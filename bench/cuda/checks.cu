@@ -320,8 +320,8 @@ static void check_texts(uint64_t n)
 static void refused(tamis_status got, tamis_status want, const tamis_error &why, const char *part)
 {
     if (got != want || why.status != want || strstr(why.text, part) == nullptr)
-        wrong("status %d instead of %d, or a wrong reason: \"%s\" lacks \"%s\"", (int)got, (int)want,
-            why.text, part);
+        wrong("status %d instead of %d, or a wrong reason: \"%s\" lacks \"%s\"", (int)got,
+              (int)want, why.text, part);
 }
 
 static void check_bad_offsets(tamis_cuda *f, uint8_t *bits)
@@ -377,7 +377,7 @@ static void check_refusals(void)
     cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device);
     k = word_keys(host.data(), 100);
     if (!pageable)
-        refused(tamis_cuda_add(f, &k, nullptr, &why), TAMIS_EINVAL, why, "cannot access");
+        refused(tamis_cuda_add(f, &k, nullptr, &why), TAMIS_EINVAL, why, "can access");
     k = word_keys(words.p, 0);
     must(tamis_cuda_add(f, &k, nullptr, &why), why, "a call");
     must(tamis_cuda_query(f, &k, nullptr, nullptr, &why), why, "a call");

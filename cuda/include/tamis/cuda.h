@@ -38,15 +38,17 @@
  *   Device   A filter is on the device that was current when it was made. A call fails with
  *            TAMIS_EINVAL if another device is current.
  *   Streams  `stream` is a cudaStream_t; NULL is the default stream. Calls that take a stream only
- *            start their work there, unless they say otherwise. The caller orders adds and queries
- *            of one filter, by using one stream or events, and keeps their memory until they have
- *            finished. One thread at a time may use a filter.
+ *            start their work there, unless they say otherwise. The caller keeps the memory of
+ *            keys and answers until it has ended. Queries of one filter may run at the same time
+ *            on several streams. The caller orders adds, merges and lists, by one stream or by
+ *            events, among each other and with queries that should see what was added. One
+ *            thread at a time may call with one filter.
  *   Failure  A call that is refused changes nothing. If the device reports an error (TAMIS_EIO),
  *            the filter is unusable, and every later call reports the same reason. An error of work
  *            that was started is reported by a later call or by tamis_cuda_wait.
  *   Memory   If the device has too little, a call fails with TAMIS_ENOMEM, and the reason has the
  *            size that is needed.
- *   Process  Nothing is printed. `why` may be NULL. Structs begin with their size, as in tamis.h. */
+ *   Process  Nothing is printed. `why` may be NULL. Structs begin with their size. */
 /* clang-format off */
 #ifndef TAMIS_CUDA_H
 #define TAMIS_CUDA_H
