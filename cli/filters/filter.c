@@ -597,6 +597,8 @@ const char *reason_of(const tamis_error *why)
 const char *why_not_added(const tamis *t, tamis_status s)
 {
     tamis_facts f = {.struct_size = sizeof f};
+    if (s == TAMIS_ESEALED && tamis_stat(t, &f) == TAMIS_OK && !f.sealed && f.kind != TAMIS_PRIVATE)
+        return "the file is of a newer version of Tamis; this one can read it but not change it";
     if (s == TAMIS_ESEALED)
         return "the filter is sealed and cannot change; build it again from all lines";
     if (s != TAMIS_EFULL || tamis_info(t, &f) != TAMIS_OK) return tamis_status_message(s);

@@ -65,6 +65,8 @@ const struct kind *tamis__kind(uint32_t id)
 tamis_status tamis__no_kind(uint32_t id, tamis_status unknown, tamis_error *why)
 {
     const char *name = tamis_kind_name(id);
+    if (name == NULL && unknown == TAMIS_EVERSION)
+        return tamis__fail(why, unknown, "kind %u is of a newer version of Tamis", id);
     if (name == NULL) return tamis__fail(why, unknown, "kind %u is not in this library", id);
     return tamis__fail(why, TAMIS_EUNSUPPORTED, "the kind %s is not in this build of the library",
                        name);

@@ -275,7 +275,7 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
                            version, TAMIS__FORMAT);
     if (tamis__get32(h + H_REFUSE) != 0)
         return tamis__fail(why, TAMIS_EVERSION,
-                           "this file uses a feature that this library does not know");
+                           "this file uses a feature of a newer version of Tamis");
     if (tamis__get32(h + H_LENGTH) != TAMIS__HEADER_BYTES)
         return tamis__corrupt(why, H_LENGTH, "the header length is wrong");
     total = tamis__get64(h + H_TOTAL);
@@ -302,7 +302,7 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
         return tamis__corrupt(why, H_WRITE_VERSION, "the write version is wrong");
     const unsigned hash = tamis__get16(h + H_HASH);
     if (hash < TAMIS_XXH3 || hash > TAMIS_CALLER_HASH)
-        return tamis__fail(why, TAMIS_EVERSION, "hash function %u is not known to this library",
+        return tamis__fail(why, TAMIS_EVERSION, "hash function %u is of a newer version of Tamis",
                            hash);
     if (hash != TAMIS_XXH3 && tamis__get64(h + H_SEED) != 0)
         return tamis__corrupt(why, H_SEED, "there is a seed where none is allowed");
@@ -561,9 +561,10 @@ static tamis_status check_section(const struct kind *kind, const struct section 
     if (kind->roles > most_role) most_role = kind->roles;
     if (inner->roles > most_role) most_role = inner->roles;
     if (s->role < 1 || s->role > most_role || s->variant > inner->variants)
-        return tamis__fail(why, TAMIS_EVERSION,
-                           "a section of kind %u, role %u, variant %u is not known", s->kind,
-                           s->role, s->variant);
+        return tamis__fail(
+            why, TAMIS_EVERSION,
+            "a section of kind %u, role %u, variant %u is of a newer version of Tamis", s->kind,
+            s->role, s->variant);
     return TAMIS_OK;
 }
 
