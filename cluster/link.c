@@ -94,15 +94,30 @@ static void *give_up(const redisReadTask *task, struct reply *r)
     return NULL;
 }
 
+/* No message names a user (SECURITY.md), but Redis does since 7.2: "NOPERM User ann has no
+ * permissions to ...". The name gives way to the wording of 7.0. The text has room for it. */
+static size_t leave_out_user(char *text)
+{
+    static const char who[] = "User ", what[] = " has no permissions", anybody[] = "this user";
+    char *name = strstr(text, who);
+    const char *rest = name != NULL ? strstr(name + sizeof who - 1, what) : NULL;
+    for (const char *next = rest; next != NULL; next = strstr(next + 1, what)) rest = next;
+    if (rest != NULL) {
+        memmove(name + sizeof anybody - 1, rest, strlen(rest) + 1);
+        memcpy(name, anybody, sizeof anybody - 1);
+    }
+    return strlen(text);
+}
+
 static void *make_text(const redisReadTask *task, char *text, size_t n)
 {
     struct reply *r = place(task, task->type == REDIS_REPLY_ERROR ? REPLY_ERROR : REPLY_TEXT);
     if (r == NULL) return NULL;
-    r->text = malloc(n + 1);
+    r->text = malloc(n + sizeof "this user");
     if (r->text == NULL) return give_up(task, r);
     memcpy(r->text, text, n);
     r->text[n] = '\0';
-    r->length = n;
+    r->length = r->type == REPLY_ERROR ? leave_out_user(r->text) : n;
     return r;
 }
 

@@ -34,6 +34,18 @@ def tell(liar, command="add", *words):
     return done.returncode, done.stderr.decode()
 
 
+def test_users():
+    """Whoever the server says has no permission, the message does not name the user."""
+    for user in ("a", "ann", "User x", "b has no permissions", "c" * 300):
+        refusal = f"-NOPERM User {user} has no permissions to run the 'hmget' command\r\n"
+        status, said = tell(Liar(HMGET=refusal.encode()))
+        assert status == 2 and user not in said.replace("this user has no permissions", ""), said
+        assert "NOPERM this user has no permissions to run the 'hmget' command" in said, said
+    for odd in (b"-NOPERM User \r\n", b"-NOPERM User  has no permissions\r\n", b"-User \r\n",
+                b"- has no permissions User \r\n"):
+        assert tell(Liar(HMGET=odd))[0] == 2
+
+
 def test_liars():
     """Servers that reply with nonsense, or hang up: an error, and in time."""
     many = b"*100000\r\n" + b":1\r\n" * 100000
