@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
@@ -65,6 +66,7 @@ def model(c):
 
 
 def check_figures(c, what):
+    time.sleep(0.01)  # longer than the keys live that are about to expire
     wait_for(lambda: b"lazyfree_pending_objects:0\r" in c.do("INFO", "memory"), "still freeing")
     wanted, _ = model(c)
     got = figures(c)

@@ -248,6 +248,25 @@ class Object:
         self.name, self.runs, self.asks, self.chunks, self.dump = name, [], [], [], None
 
 
+def payload_of(dump):
+    """What a module wrote into the reply to DUMP. The ten bytes behind it are the server's: the
+    version of its format, and a sum."""
+    return dump[:-10]
+
+
+def same_text(one, other):
+    """Whether two replies agree. Servers since Redis 7.2 write 0.9 as that, older ones as
+    0.90000000000000002."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_text, one, other))
+    if type(one) is str and type(other) is str and "." in one + other:
+        try:
+            return float(one) == float(other)
+        except ValueError:
+            pass
+    return type(one) is type(other) and one == other
+
+
 def vectors(file="redisbloom"):
     def word(text):
         return text.replace("%20", " ")
