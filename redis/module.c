@@ -18,7 +18,12 @@ int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc)
         fprintf(stderr, "tamis-redis.so: this server is too old, 7.0 is the oldest\n");
         return REDIS_ERR;
     }
-    if (redis.IsModuleNameBusy(NAME)) return REDIS_ERR;
+    if (redis.IsModuleNameBusy(NAME)) {
+        redis.Log(ctx, "warning",
+                  "a module named " NAME " is loaded already, which is RedisBloom or Tamis; load "
+                  "only one of them (docs/REDIS.md)");
+        return REDIS_ERR;
+    }
     redis.SetModuleAttribs(ctx, NAME, VERSION, API);
     /* With this option, a payload that ends early is an error of the module instead of the end of
      * the server. */

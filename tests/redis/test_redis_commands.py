@@ -50,6 +50,16 @@ def test_lower_case():
         assert {key: c.do("DUMP", key) for key in before} == before
 
 
+def test_name_taken():
+    """Beside RedisBloom, or a second time, the module is not loaded, and the log has the reason."""
+    with Server("--enable-module-command", "yes") as server:
+        c = server.client()
+        c.do("BF.ADD", "k", "x")
+        assert isinstance(c.call("MODULE", "LOAD", MODULE), Error)
+        assert "a module named bf is loaded already" in server.log()
+        assert c.do("BF.EXISTS", "k", "x") == 1
+
+
 def test_acl():
     """A user's rules name commands in any case, and are shown in lower case."""
     with Server() as server:
