@@ -15,6 +15,7 @@ inline() {
 inline tamis.wasm bytes.mjs
 inline distinct.wasm distinct-bytes.mjs
 cp "$source/web/tamis.d.ts" "$source/web/distinct.d.ts" "$out"
+# shellcheck disable=SC1091 # a file of this tree
 . "$source/project.conf"
 sed -e "s|@PROJECT_URL@|$PROJECT_URL|" -e "s|@PROJECT_CONTACT@|$PROJECT_CONTACT|" \
     "$source/web/package.json" >"$out/package.json"

@@ -122,6 +122,20 @@ def check_program(room):
     needs = run("objdump", "-p", room / "main")
     wanted = r"required from libtamis\.so\.1:\n\s+0x\w+ 0x00 \d+ TAMIS_1\.0\n"
     assert re.search(wanted, needs), needs
+    # With a library that lacks a version, here that of a function which 1.1 might add.
+    (room / "new.c").write_text("int tamis_new(void); int tamis_new(void) { return 0; }\n")
+    (room / "new.map").write_text("TAMIS_1.1 { global: tamis_new; local: *; };\n")
+    (room / "uses.c").write_text("int tamis_new(void); int main(void) { return tamis_new(); }\n")
+    newer = room / "newer/libtamis.so.1"
+    newer.parent.mkdir()
+    run("gcc", "-shared", "-fPIC", room / "new.c", f"-Wl,--version-script={room}/new.map",
+        "-Wl,-soname,libtamis.so.1", "-o", newer)
+    run("gcc", room / "uses.c", newer, "-o", room / "uses")
+    for library, status in ((newer.parent, 0), (BUILD, 1)):
+        done = subprocess.run([str(room / "uses")], text=True, capture_output=True, check=False,
+                              env={**os.environ, "LD_LIBRARY_PATH": str(library)})
+        assert done.returncode == status, (library, done)
+    assert "version `TAMIS_1.1' not found" in done.stderr, done.stderr
 
 
 def main():
