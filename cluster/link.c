@@ -66,8 +66,10 @@ bool reply_is_unknown(const struct reply *r)
 
 const char *reply_advice(const struct reply *r)
 {
+    /* Within a script, the second is the wording of 7.0, and the third that of 7.2. */
     if (reply_is(r, "NOPERM") ||
-        (r->type == REPLY_ERROR && strstr(r->text, "user executing the script") != NULL))
+        (r->type == REPLY_ERROR && (strstr(r->text, "user executing the script") != NULL ||
+                                    strstr(r->text, "ACL failure in script") != NULL)))
         return " (docs/REDIS.md lists what a user must be allowed)";
     if (reply_is(r, "NOAUTH"))
         return " Name a user and a password, for example with --password-file";

@@ -41,6 +41,9 @@ def test_users():
         status, said = tell(Liar(HMGET=refusal.encode()))
         assert status == 2 and user not in said.replace("this user has no permissions", ""), said
         assert "NOPERM this user has no permissions to run the 'hmget' command" in said, said
+    scripted = "ACL failure in script: User ann has no permissions to run the 'hget' command"
+    status, said = tell(Liar(HMGET=f"-ERR {scripted} script: f00, on @user_script:1.\r\n".encode()))
+    assert status == 2 and "ann" not in said and "docs/REDIS.md" in said, said
     for odd in (b"-NOPERM User \r\n", b"-NOPERM User  has no permissions\r\n", b"-User \r\n",
                 b"- has no permissions User \r\n"):
         assert tell(Liar(HMGET=odd))[0] == 2
