@@ -201,7 +201,7 @@ int main(int argc, char **argv)
         return EXIT_ERROR;
     }
     if (is_one_of(argv[1], "--version", "-V")) {
-        printf("tamis %s\n", tamis_version());
+        print_version(stdout);
         return finish_output(EXIT_FOUND);
     }
     if (is_one_of(argv[1], "--help", "-h")) return help_first(argc, argv);

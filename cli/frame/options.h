@@ -95,6 +95,8 @@ int complain_usage(const struct command *c);
 /* Pages of help (help.c): the few lines that 'tamis' alone prints, all commands and topics, a
  * command on one screen (-h), and all about a command (--help). */
 void print_first_steps(FILE *to);
+/* The version, and what this build lacks. */
+void print_version(FILE *to);
 void print_overview(FILE *to);
 void print_short_help(const struct command *c, FILE *to);
 void print_help(const struct command *c, FILE *to);

@@ -3,6 +3,9 @@
 #include "library.h"
 #include "manifest.h"
 
+#ifdef TAMIS_STATIC_COMMAND
+#include <gmp.h>
+#endif
 #include <nettle/eddsa.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,6 +27,16 @@ static struct {
 #define TEXT_OF(name) #name
 #define NAME_OF(name) TEXT_OF(name) /* of what the header of nettle makes of a name */
 
+#ifdef TAMIS_STATIC_COMMAND
+static void load_hogweed(void)
+{
+    hogweed.public_key = ed25519_sha512_public_key;
+    hogweed.sign = ed25519_sha512_sign;
+    hogweed.verify = ed25519_sha512_verify;
+    hogweed.get_memory = mp_get_memory_functions;
+    hogweed.set_memory = mp_set_memory_functions;
+}
+#else
 static void load_hogweed(void)
 {
     const struct guard_symbol symbols[] = {
@@ -37,6 +50,7 @@ static void load_hogweed(void)
     hogweed.missing =
         guard_library_load(GUARD_HOGWEED_FILE, symbols, sizeof symbols / sizeof *symbols);
 }
+#endif
 
 bool guard_ed25519_load(guard_error *why)
 {

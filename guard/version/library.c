@@ -1,5 +1,15 @@
 #include "library.h"
 
+#ifdef TAMIS_STATIC_COMMAND
+
+const char *guard_library_load(const char *file, const struct guard_symbol *symbols, size_t n)
+{
+    (void)file, (void)symbols, (void)n;
+    return "this tamis is linked statically, so it loads no libraries";
+}
+
+#else
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,3 +32,5 @@ const char *guard_library_load(const char *file, const struct guard_symbol *symb
     }
     return NULL;
 }
+
+#endif
