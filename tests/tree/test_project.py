@@ -54,11 +54,14 @@ def check_place():
 def check_products(tree, build):
     """What a tree with other values makes, without compiling more than a file."""
     (tree / "project.conf").write_text(f"PROJECT_URL={URL}\nPROJECT_CONTACT={CONTACT}\n")
-    run("cmake", "--preset", "deb", "-B", build, cwd=tree)
+    run("cmake", "--preset", "release", "-B", build, cwd=tree)
     assert re.search(rf"^URL: {URL}$", (build / "tamis.pc").read_text(), re.M)
-    cpack = (build / "CPackConfig.cmake").read_text()
-    assert f'set(CPACK_PACKAGE_CONTACT "The Tamis authors <{CONTACT}>")' in cpack
-    assert f'set(CPACK_PACKAGE_HOMEPAGE_URL "{URL}")' in cpack
+    run(sys.executable, "-c", "import facts, parts; parts.templates("
+        "facts.values_of(facts.ROOT, 0), facts.ROOT / 'packaging/debian', "
+        f"facts.pathlib.Path({str(build / 'debian')!r}))", cwd=tree / "tools/release")
+    control = (build / "debian/control").read_text()
+    assert f"Maintainer: The Tamis authors <{CONTACT}>\n" in control
+    assert f"Homepage: {URL}\n" in control
     manual = "CMakeFiles/tamis_cli_parts.dir/cli/frame/manual.c.o"
     run("cmake", "--build", build, "--target", manual)
     text = (build / manual).read_bytes()

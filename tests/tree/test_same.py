@@ -1,0 +1,87 @@
+"""A release has the same bytes whoever makes it, where and when: parts of the one that release_made
+has made (tests/CMakeLists.txt) are made again by another user, in another folder, with another
+umask, locale, time zone and terminal, in another year, and compared.
+
+    test_same.py            # the parts that take little time
+    test_same.py --whole    # all of them
+
+TAMIS_SOURCE is the tree, and TAMIS_BUILD a build of it."""
+import filecmp
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
+SOURCE = pathlib.Path(os.environ["TAMIS_SOURCE"])
+FIRST = pathlib.Path(os.environ["TAMIS_BUILD"]) / "release-test"
+QUICK = ("amalgamation", "vectors", "npm", "recipes")
+NOBODY = 65534
+STRANGE = {"LC_ALL": "tr_TR.UTF-8", "LANGUAGE": "tr", "TZ": "Pacific/Kiritimati", "TERM": "vt52",
+           "CFLAGS": "-O0 -g", "LDFLAGS": "-Wl,--no-gc-sections", "DEB_BUILD_OPTIONS": "noopt",
+           "MAKEFLAGS": "-k", "PYTHONHASHSEED": "7", "GIT_PAGER": "less", "COLUMNS": "40"}
+
+
+def copy_tree(to):
+    """The tree with its history, and with the changes that are not committed."""
+    names = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], check=True,
+                           stdout=subprocess.PIPE).stdout.decode().split("\0")
+    shutil.copytree(SOURCE / ".git", to / ".git", ignore=shutil.ignore_patterns("*.lock"))
+    for name in filter(None, names):
+        if (SOURCE / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SOURCE / name, to / name)
+
+
+def make_again(room, parts):
+    tree, home = room / "another" / "place", room / "home"
+    home.mkdir()
+    copy_tree(tree)
+    environment = {name: value for name, value in os.environ.items()
+                   if name in ("PATH", "CMAKE_C_COMPILER_LAUNCHER", "CCACHE_DIR")}
+    command = ["faketime", "-f", "+700d", "/usr/bin/python3", tree / "tools/release/release.py",
+               "--dirty", "--out", room / "made", *parts]
+    user = None
+    if os.getuid() == 0:
+        environment.pop("CCACHE_DIR", None)
+        user = NOBODY
+        for folder, _, files in os.walk(room):
+            for name in [folder, *(os.path.join(folder, file) for file in files)]:
+                os.lchown(name, NOBODY, NOBODY)
+    subprocess.run(command, check=True, cwd=room, user=user, group=user,
+                   extra_groups=None if user is None else [], umask=0o077,
+                   env={**environment, **STRANGE, "HOME": str(home), "USER": "stranger"})
+    return room / "made"
+
+
+def main():
+    if not shutil.which("faketime"):
+        print("faketime is not installed")
+        return 77
+    if not list(FIRST.glob("*/SHA256SUMS")):
+        print(f"{FIRST} has no release; the test release_made makes it")
+        return 77
+    whole = sys.argv[1:] == ["--whole"]
+    # Not in /tmp itself, so that the length of the path differs as well.
+    with tempfile.TemporaryDirectory(prefix="a-longer-name-than-usual.") as name:
+        room = pathlib.Path(name)
+        second = make_again(room, () if whole else QUICK)
+        names = sorted(str(path.relative_to(second)) for path in second.rglob("*")
+                       if path.is_file())
+        different = [name for name in names
+                     if not (FIRST / name).exists() or
+                     not filecmp.cmp(FIRST / name, second / name, shallow=False)]
+        assert not different, f"these differ: {different}"
+        first = {str(path.relative_to(FIRST)) for path in FIRST.rglob("*") if path.is_file()}
+        assert len(names) >= 5 and (not whole or set(names) == first), sorted(first ^ set(names))
+    print(f"{len(names)} files are the same, byte by byte")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
