@@ -19,7 +19,7 @@ def fail(text):
 
 def git(*words, **options):
     return subprocess.run(["git", "-C", str(ROOT), *words], check=True, text=True,
-                          stdout=subprocess.PIPE, **options).stdout.strip()
+                          stdout=subprocess.PIPE, **options).stdout.rstrip("\n")
 
 
 def version_of(tree):

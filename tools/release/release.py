@@ -78,10 +78,7 @@ def settle(epoch):
                       PYTHONDONTWRITEBYTECODE="1", SOURCE_DATE_EPOCH=str(epoch))
 
 
-def make(out, dirty, names):
-    if not shutil.which("dpkg-buildpackage"):
-        facts.fail("a release is made on Debian, whose tools and libraries it takes")
-    _, epoch = facts.commit(dirty)
+def make(out, epoch, dirty, names):
     settle(epoch)
     if not names:
         shutil.rmtree(out / facts.version_of(facts.ROOT), ignore_errors=True)
@@ -109,13 +106,21 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
                         default=facts.ROOT / "build/release",
                         help="write DIR/VERSION/ instead of build/release/VERSION/")
+    parser.add_argument("--check", action="store_true",
+                        help="make nothing; fail if a release would be refused")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     words = parser.parse_args()
     for name in words.parts:
         if name not in PARTS:
             parser.error(f"there is no part '{name}'; the parts are: {', '.join(PARTS)}")
+    if not shutil.which("dpkg"):
+        facts.fail("a release is made on Debian, whose tools and libraries it takes")
+    _, epoch = facts.commit(words.dirty)
+    facts.version_of(facts.ROOT)
+    if words.check:
+        return 0
     caller = pathlib.Path(os.environ.get("TAMIS_CALLER", "."))  # the folder where ./run was called
-    make((caller / words.out).resolve(), words.dirty, words.parts)
+    make((caller / words.out).resolve(), epoch, words.dirty, words.parts)
     return 0
 
 
