@@ -1,5 +1,5 @@
-"""The python blocks of docs/PYTHON.md, docs/KEYS.md, the README and the package's own README are
-run. check_docstrings.py runs the examples of docstrings."""
+"""The python blocks of docs/PYTHON.md, docs/KEYS.md, docs/coming-from, the README and the package's
+own README are run. check_docstrings.py runs the examples of docstrings."""
 import os
 import pathlib
 import re
@@ -26,7 +26,10 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page, least", [("docs/PYTHON.md", 10), ("README.md", 1),
-                                         ("docs/KEYS.md", 1), ("python/README.md", 1)])
+                                         ("docs/KEYS.md", 1), ("python/README.md", 1),
+                                         ("docs/coming-from/pybloom.md", 3),
+                                         ("docs/coming-from/datasketches.md", 1),
+                                         ("docs/coming-from/hyperloglog.md", 1)])
 def test_pages(page, least, tmp_path):
     """The blocks of a page run in order in one process, in an empty folder. A block with `>>>` is
     a session whose output is compared; `multiprocessing` and Dask need the file of a real script,

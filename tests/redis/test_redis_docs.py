@@ -13,6 +13,7 @@ from cluster_servers import cluster  # noqa: E402
 from redis_client import BUILD, SOURCE, Server, main  # noqa: E402
 
 PAGE = SOURCE / "docs/REDIS.md"
+OTHERS = [SOURCE / "docs/coming-from" / name for name in ("redisbloom.md", "hyperloglog.md")]
 FAMILIES = ("BF", "CF", "CMS", "TOPK", "TDIGEST", "TAMIS")
 
 
@@ -64,12 +65,10 @@ def test_tables():
 
 
 def test_examples():
-    text = PAGE.read_text()
-    assert text.count("```redis\n") >= 3
-    assert with_answers(text) == text, "answers have changed: --accept, and read them"
-    readme = (SOURCE / "README.md").read_text()
-    assert readme.count("```redis\n") == 1
-    assert with_answers(readme) == readme, "the README's answers have changed"
+    for page, least in ((PAGE, 3), *((page, 2) for page in OTHERS)):
+        text = page.read_text()
+        assert text.count("```redis\n") >= least, page
+        assert with_answers(text) == text, f"{page}: answers have changed: --accept, and read them"
 
 
 def test_sessions():
@@ -92,5 +91,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--accept"]:
         PAGE.write_text(with_answers(with_tables(PAGE.read_text())))
         PAGE.write_text(with_sessions(PAGE.read_text()) or PAGE.read_text())
+        for other in OTHERS:
+            other.write_text(with_answers(other.read_text()))
         sys.exit()
     main([test_tables, test_examples, test_sessions, test_settings])

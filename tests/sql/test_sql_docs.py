@@ -1,5 +1,5 @@
-"""docs/SQL.md: every example is run and answers what the page says. `test_sql_docs.py --accept`
-writes the answers anew.
+"""docs/SQL.md, and docs/coming-from/hyperloglog.md: every example is run and answers what the page
+says. `test_sql_docs.py --accept` writes the answers anew.
 
 Blocks of ```sql are run in PostgreSQL, those of ```sqlite in SQLite, and those of ```console by a
 shell whose psql finds the server. The comments after a query are its rows."""
@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import transcript  # noqa: E402
 from postgres_server import BUILD, SOURCE, Server  # noqa: E402
 
-PAGE = SOURCE / "docs/SQL.md"
+PAGES = [SOURCE / "docs/SQL.md", SOURCE / "docs/coming-from/hyperloglog.md"]
 
 
 def shown(value):
@@ -59,7 +59,7 @@ def with_answers(text, server, room):
             return cursor.fetchall() if cursor.description else None
 
         def in_shell(block):
-            done, _ = transcript.session(block.rstrip("\n").split("\n"), room, PAGE)
+            done, _ = transcript.session(block.rstrip("\n").split("\n"), room, PAGES[0])
             return "\n".join(done)
 
         runners = {"sql": lambda block: answered(block, in_postgres),
@@ -89,21 +89,28 @@ def check_readme(server):
     assert counts == [50, 10, 70], counts
 
 
-def main():
-    text = PAGE.read_text(encoding="utf-8")
+def check(page, server, accept):
+    text = page.read_text(encoding="utf-8")
     before = os.getcwd()
-    with Server() as server, tempfile.TemporaryDirectory() as room:
-        os.environ.update(PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="tamis",
-                          PGDATABASE="postgres")
+    with tempfile.TemporaryDirectory() as room:
         os.chdir(room)  # where SQLite's examples write their files
         found = with_answers(text, server, room)
         os.chdir(before)
-        check_readme(server)
-    if "--accept" in sys.argv:
-        PAGE.write_text(found, encoding="utf-8")
+    if accept:
+        page.write_text(found, encoding="utf-8")
     elif found != text:
         wrong = [f"-{a}\n+{b}" for a, b in zip(text.splitlines(), found.splitlines()) if a != b]
-        sys.exit("docs/SQL.md says otherwise:\n" + "\n".join(wrong[:5]))
+        sys.exit(f"{page} says otherwise:\n" + "\n".join(wrong[:5]))
+
+
+def main():
+    for page in PAGES:
+        with Server() as server:
+            os.environ.update(PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="tamis",
+                              PGDATABASE="postgres")
+            check(page, server, "--accept" in sys.argv)
+            if page == PAGES[0]:
+                check_readme(server)
     print("ok")
 
 

@@ -118,6 +118,8 @@ def main(arguments):
         files = sorted((SOURCE / "tests/cli").glob("*.t"))
         files += [SOURCE / page for page in ("README.md", "docs/GUIDE.md", "docs/FOREIGN.md",
                                              "docs/GUARD.md", "docs/KEYS.md")]
+        files += [page for page in sorted((SOURCE / "docs/coming-from").glob("*.md"))
+                  if re.search(r"^```(console|c|cpp)$", page.read_text(), re.M)]
         if run("tamis guard explain a.example", ".")[-1] == "[2]":  # built without it
             files = [path for path in files if path.stem.lower() not in ("guard", "sign")]
     passed = failed = 0

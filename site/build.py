@@ -1,0 +1,123 @@
+"""Builds the web site: build.py BUILD OUT. BUILD is a build of the project, whose manual page and
+WebAssembly modules the site shows; OUT is the folder to be made. Called by ./run site.
+
+The pages are gathered below BUILD/site-pages, turned into HTML by Sphinx, and joined by the
+programs of site/apps. At the end every link is checked."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import check  # noqa: E402
+import contents  # noqa: E402
+import headers  # noqa: E402
+import links  # noqa: E402
+import project  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+APPS = HERE / "apps/assemble.sh"
+# What Sphinx adds and no page uses.
+UNUSED = ("_sources", "objects.inv", "genindex.html", ".buildinfo", "_static/basic.css",
+          "_static/jquery.js", "_static/underscore.js", "_static/pygments.css",
+          "_static/_sphinx_javascript_frameworks_compat.js", "_static/plus.png",
+          "_static/minus.png", "_static/file.png")
+
+
+def palette():
+    """The colours of the guard's page, light and dark, so that all pages of the project agree."""
+    style = (contents.ROOT / "web/page/style.css").read_text()
+    end = style.index("* { box-sizing")
+    return style[style.index(":root"):end]
+
+
+def lost_page():
+    """What a server sends for an address that it does not have. Nobody knows at which depth that
+    is, so the page has its style within and no link except to the project's own address."""
+    home = f'<p><a href="{project.SITE}">The first page</a></p>' if project.SITE else ""
+    return (HERE / "404.html").read_text().replace("/* palette */", palette()) \
+        .replace("<!-- home -->", home)
+
+
+def contents_page():
+    """The root of the tree of pages; theme/front.html is what it shows."""
+    groups = "\n".join(
+        f"```{{toctree}}\n:caption: {caption}\n:hidden:\n\n" +
+        "".join(f"{contents.TITLES[name]} <{name}>\n" if name in contents.TITLES else f"{name}\n"
+                for name in names) + "```\n" for caption, names in contents.groups())
+    return f"# Tamis\n\n{groups}"
+
+
+def gather(build, pages):
+    shutil.rmtree(pages, ignore_errors=True)
+    for folder in ("docs", "benchmarks", "coming-from", "reference", "examples", "site/pages"):
+        (pages / folder).mkdir(parents=True)
+    for path, page in contents.documents().items():
+        (pages / f"{page}.md").write_text((contents.ROOT / path).read_text())
+    coming = sorted(page for page in contents.documents().values()
+                    if page.startswith("coming-from/") and page != "coming-from/index")
+    if (pages / "coming-from/index.md").exists():
+        with open(pages / "coming-from/index.md", "a") as index:
+            index.write("\n```{toctree}\n:hidden:\n\n"
+                        + "".join(f"/{page}\n" for page in coming) + "```\n")
+    for image in (contents.ROOT / "docs").glob("*.svg"):
+        shutil.copy(image, pages / "docs")
+    licence = (contents.ROOT / "LICENSE").read_text()
+    (pages / "LICENSE.md").write_text(f"# Licence\n\n```text\n{licence}```\n")
+    (pages / "reference/tamis.1.md").write_text(manual(build))
+    (pages / "index.md").write_text(contents_page())
+    headers.write(pages)
+
+
+def manual(build):
+    """The manual page, one heading for each of its sections."""
+    text = subprocess.run(["mandoc", "-T", "html", "-O", "fragment", build / "tamis.1"],
+                          check=True, capture_output=True, text=True).stdout
+    text = text[text.index('<div class="manual-text">'):text.index('<table class="foot">')]
+    text = re.sub(r"</?section[^>]*>\n?|^<div class=\"manual-text\">\n|</div>\s*$", "", text)
+    text = re.sub(r"(</?)h2\b", r"\1h3", text)
+    # Sphinx makes the anchors of the headings.
+    for title in re.findall(r'<h1 class="Sh" id="([^"]*)"', text):
+        text = text.replace(f' id="{links.slug(title.replace("_", " "))}"', "")
+    parts = re.split(r'<h1 class="Sh" id="[^"]*"><a[^>]*>(.*?)</a></h1>\n', text)
+    page = ["# tamis(1)\n"]
+    for title, body in zip(parts[1::2], parts[2::2]):
+        page.append(f"## {title.capitalize()}\n\n````{{raw}} html\n<div class=\"manual\">\n{body}"
+                    "</div>\n````\n")
+    return "\n".join(page)
+
+
+def sphinx(pages, out):
+    # Sphinx keeps nothing from run to run: pages depend on files that it does not know.
+    subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-j", "2",
+                    "-b", "html", "-c", HERE, "-d", pages.parent / "site-doctrees", pages, out],
+                   check=True)
+    for name in UNUSED:
+        path = out / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def main():
+    build, out = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    pages = build / "site-pages"
+    shutil.rmtree(out, ignore_errors=True)
+    gather(build, pages)
+    os.environ["TAMIS_SITE_APPS"] = "plan playground which-kind" if APPS.exists() else ""
+    sphinx(pages, out)
+    (out / "_static/palette.css").write_text(palette())
+    shutil.copy(contents.ROOT / "web/page/icon.svg", out / "_static")
+    (out / "404.html").write_text(lost_page())
+    if APPS.exists():
+        subprocess.run(["sh", APPS, build, out], check=True)
+    wrong = check.faults(out)
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+main()

@@ -1,0 +1,75 @@
+"""An extension of Sphinx: the links of the repository on the site. Markdown files are written for a
+reader of the repository, as GitHub shows it. Here a link to a file becomes one to the page of that
+file, or to the project's sources if it has none, and headings get the anchors that GitHub gives
+them."""
+import posixpath
+import re
+import urllib.parse
+
+import contents
+import project
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+PAGES = contents.pages()
+PATHS = {page: path for path, page in contents.documents().items()}
+
+
+def slug(title):
+    """The anchor of a heading on GitHub."""
+    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+
+
+def relative(page, of):
+    return posixpath.relpath(f"{page}.html", posixpath.dirname(of) or ".")
+
+
+def target(link, page):
+    """Where a link of a page leads on the site, or None if its file is nowhere on the web."""
+    path, _, anchor = link.partition("#")
+    anchor = f"#{anchor}" if anchor else ""
+    if not path:
+        return anchor
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(PATHS[page]), path))
+    if place in PAGES:
+        return relative(PAGES[place], page) + anchor
+    if not (contents.ROOT / place).exists():
+        raise LookupError(f"{PATHS[page]}: there is no {place}")
+    return project.SOURCES + urllib.parse.quote(place) + anchor if project.SOURCES else None
+
+
+class SiteLinks(SphinxTransform):
+    default_priority = 400
+
+    def apply(self, **kwargs):
+        page = self.env.docname
+        if page not in PATHS:
+            return
+        self.anchors()
+        for image in self.document.findall(nodes.image):
+            place = posixpath.join(posixpath.dirname(PATHS[page]), image["uri"])
+            image["uri"] = f"/{posixpath.normpath(place)}"
+        for node in list(self.document.findall(nodes.reference)):
+            if "refuri" in node and not urllib.parse.urlparse(node["refuri"]).scheme:
+                self.link(node, page)
+
+    def anchors(self):
+        taken = {}
+        for section in self.document.findall(nodes.section):
+            name = slug(section[0].astext())
+            again = taken.get(name, 0)
+            taken[name] = again + 1
+            section["ids"] = [f"{name}-{again}" if again else name]
+
+    def link(self, node, page):
+        to = target(urllib.parse.unquote(node["refuri"]), page)
+        if to is None:
+            node.replace_self(node.children)
+        else:
+            node["refuri"] = to
+            node["internal"] = True
+
+
+def setup(app):
+    app.add_transform(SiteLinks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
