@@ -65,7 +65,7 @@ def test_tables():
 
 
 def test_examples():
-    for page, least in ((PAGE, 3), *((page, 2) for page in OTHERS)):
+    for page, least in ((PAGE, 3), (SOURCE / "README.md", 1), *((page, 2) for page in OTHERS)):
         text = page.read_text()
         assert text.count("```redis\n") >= least, page
         assert with_answers(text) == text, f"{page}: answers have changed: --accept, and read them"
