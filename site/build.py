@@ -14,9 +14,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import check  # noqa: E402
 import contents  # noqa: E402
+import facts  # noqa: E402
 import headers  # noqa: E402
 import links  # noqa: E402
-import project  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 APPS = HERE / "apps/assemble.sh"
@@ -37,7 +37,7 @@ def palette():
 def lost_page():
     """What a server sends for an address that it does not have. Nobody knows at which depth that
     is, so the page has its style within and no link except to the project's own address."""
-    home = f'<p><a href="{project.SITE}">The first page</a></p>' if project.SITE else ""
+    home = f'<p><a href="{facts.HOMEPAGE}">The project</a></p>' if facts.HOMEPAGE else ""
     return (HERE / "404.html").read_text().replace("/* palette */", palette()) \
         .replace("<!-- home -->", home)
 
@@ -73,20 +73,21 @@ def gather(build, pages):
 
 
 def manual(build):
-    """The manual page, one heading for each of its sections."""
+    """The manual page, with a heading for each of its sections and commands."""
     text = subprocess.run(["mandoc", "-T", "html", "-O", "fragment", build / "tamis.1"],
                           check=True, capture_output=True, text=True).stdout
     text = text[text.index('<div class="manual-text">'):text.index('<table class="foot">')]
     text = re.sub(r"</?section[^>]*>\n?|^<div class=\"manual-text\">\n|</div>\s*$", "", text)
-    text = re.sub(r"(</?)h2\b", r"\1h3", text)
-    # Sphinx makes the anchors of the headings.
-    for title in re.findall(r'<h1 class="Sh" id="([^"]*)"', text):
-        text = text.replace(f' id="{links.slug(title.replace("_", " "))}"', "")
-    parts = re.split(r'<h1 class="Sh" id="[^"]*"><a[^>]*>(.*?)</a></h1>\n', text)
+    parts = re.split(r'<h([12]) class="S[hs]"[^>]*><a[^>]*>(.*?)</a></h[12]>\n', text, flags=re.S)
+    titles = [" ".join(title.split()) for title in parts[2::3]]
     page = ["# tamis(1)\n"]
-    for title, body in zip(parts[1::2], parts[2::2]):
-        page.append(f"## {title.capitalize()}\n\n````{{raw}} html\n<div class=\"manual\">\n{body}"
-                    "</div>\n````\n")
+    for level, title, body in zip(parts[1::3], titles, parts[3::3]):
+        for name in titles:  # Sphinx makes the anchors of the headings
+            body = body.replace(f' id="{links.slug(name)}"', "")
+        page.append(f"{'##' if level == '1' else '###'} "
+                    f"{title.capitalize() if level == '1' else title}\n")
+        if body.strip():
+            page.append(f'````{{raw}} html\n<div class="manual">\n{body}</div>\n````\n')
     return "\n".join(page)
 
 

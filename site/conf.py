@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import contents  # noqa: E402
-import project as facts  # noqa: E402
+import facts  # noqa: E402
 from pygments.lexers import SqlLexer  # noqa: E402
 from pygments.lexers.special import TextLexer  # noqa: E402
 

@@ -22,7 +22,7 @@ def without_comments(text):
 
 def c_names(code):
     """(name, sort, offset) of each declaration of a C header."""
-    for match in re.finditer(r"^(?:TAMIS_API|tamis_\w+|const char|bool)\b[^;{}]*?"
+    for match in re.finditer(r"^(?:TAMIS_API|tamis_\w+|static inline|const char|bool)\b[^;{}]*?"
                              r"\b(tamis_[a-z0-9_]+)\(", code, re.M):
         yield match[1], "function", match.start(1)
     for match in re.finditer(r"^(?:typedef )?(?:struct|union|enum) (tamis_\w+)\s*\{", code, re.M):
@@ -44,7 +44,7 @@ def cpp_names(code):
     """The same of a C++ header: classes, and functions by the class that has them."""
     owner = ""
     for match in re.finditer(r"^(?:template <[^;{}]*?>\s+)?(?:class|struct) (\w+)[^;{}()]*\{"
-                             r"|^( {4})?(?! )[^\n;{}()=]*?\b([a-z_]\w*)\("
+                             r"|^( {4})?(?![ #])[^\n;{}()=]*?\b([a-z]\w*)\("
                              r"|^#define (TAMIS_\w+)(?<!_HPP)\b", code, re.M):
         if match[1]:
             owner = match[1]

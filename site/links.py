@@ -1,13 +1,13 @@
 """An extension of Sphinx: the links of the repository on the site. Markdown files are written for a
 reader of the repository, as GitHub shows it. Here a link to a file becomes one to the page of that
-file, or to the project's sources if it has none, and headings get the anchors that GitHub gives
+file, or to the project's address if it has none, and headings get the anchors that GitHub gives
 them."""
 import posixpath
 import re
 import urllib.parse
 
 import contents
-import project
+import facts
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
@@ -35,7 +35,7 @@ def target(link, page):
         return relative(PAGES[place], page) + anchor
     if not (contents.ROOT / place).exists():
         raise LookupError(f"{PATHS[page]}: there is no {place}")
-    return project.SOURCES + urllib.parse.quote(place) + anchor if project.SOURCES else None
+    return facts.HOMEPAGE or None
 
 
 class SiteLinks(SphinxTransform):
