@@ -93,9 +93,11 @@ def manual(build):
 
 def sphinx(pages, out):
     # Sphinx keeps nothing from run to run: pages depend on files that it does not know.
-    subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-j", "2",
-                    "-b", "html", "-c", HERE, "-d", pages.parent / "site-doctrees", pages, out],
-                   check=True)
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E",
+                           "-j", "2", "-b", "html", "-c", HERE, "-d", pages.parent
+                           / "site-doctrees", pages, out], check=False)
+    if done.returncode:
+        sys.exit("the site was not built")
     for name in UNUSED:
         path = out / name
         if path.is_dir():

@@ -9,6 +9,7 @@ import urllib.parse
 import contents
 import facts
 from docutils import nodes
+from sphinx.errors import SphinxError
 from sphinx.transforms import SphinxTransform
 
 PAGES = contents.pages()
@@ -34,7 +35,7 @@ def target(link, page):
     if place in PAGES:
         return relative(PAGES[place], page) + anchor
     if not (contents.ROOT / place).exists():
-        raise LookupError(f"{PATHS[page]}: there is no {place}")
+        raise SphinxError(f"{PATHS[page]}: there is no {place}")
     return facts.HOMEPAGE or None
 
 
