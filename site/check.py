@@ -28,6 +28,8 @@ class Page(html.parser.HTMLParser):
         if name is not None:
             if name in self.anchors:
                 self.faults.append(f"the anchor {name} is there twice")
+            if "=" in name:
+                self.faults.append(f"the anchor {name} has an equals sign")
             self.anchors.add(name)
         for field, value in attributes:
             if (tag, field) in LINKS and value is not None:
@@ -69,7 +71,8 @@ def judge(root, page, sort, link, pages):
         place = posixpath.normpath(f"{place}/index.html")
     if not (root / place).is_file():
         return f"leads nowhere: {link}"
-    if parts.fragment and place in pages and \
+    # With an equals sign it is what an interactive page begins with, and no anchor has one.
+    if parts.fragment and "=" not in parts.fragment and place in pages and \
             urllib.parse.unquote(parts.fragment) not in pages[place].anchors:
         return f"no such anchor: {link}"
     return None

@@ -30,6 +30,7 @@ FAULTS = {
     '<a href="../a.html">': "leaves the site",
     '<a href="javascript:a()">': "fetches from elsewhere",
     '<a href="sub/b.html" id="one">': "is there twice",
+    '<a href="sub/b.html" id="a=b">': "has an equals sign",
     '<script src="https://a.example/a.js"></script><a href="sub/b.html">': "from elsewhere",
     '<script src="//a.example/a.js"></script><a href="sub/b.html">': "from elsewhere",
     '<img src="b.svg" alt=""><a href="sub/b.html">': "leads nowhere",
@@ -50,7 +51,8 @@ def check_the_check():
         room = pathlib.Path(room)
         (room / "sub").mkdir()
         (room / "a.svg").write_text("<svg/>")
-        (room / "sub/b.html").write_text('<p id="two"><a href="../index.html#one">a</a>')
+        (room / "sub/b.html").write_text('<p id="two"><a href="../index.html#one">a</a>'
+                                          '<a href="../index.html#items=1">b</a>')
         (room / "a.css").write_text('a { background: url("a.svg"), url(data:,) }')
         (room / "index.html").write_text(GOOD)
         assert check.faults(room) == [], check.faults(room)
