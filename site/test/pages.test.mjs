@@ -45,6 +45,12 @@ for (const [name, options] of [['narrow', NARROW], ['wide', { viewport: { width:
       faults.push(...(await page.evaluate(poorContrast)).map((fault) => `${path}: ${fault}`));
       if (await page.locator('main').count() !== 1) faults.push(`${path}: not one main`);
       if (await page.locator('h1').count() !== 1) faults.push(`${path}: not one h1`);
+      const levels = await page.locator('h1, h2, h3, h4, h5, h6')
+        .evaluateAll((all) => all.map((it) => Number(it.tagName[1])));
+      levels.forEach((level, i) => {
+        if (level > (levels[i - 1] ?? 0) + 1)
+          faults.push(`${path}: h${levels[i - 1]}, then h${level}`);
+      });
     }
     assert.deepEqual(faults, []);
     assert.deepEqual(wrong, []);
