@@ -51,6 +51,11 @@ def contents_page():
     return f"# Tamis\n\n{groups}"
 
 
+def short_title(pages, page):
+    """The title of a page of coming-from, without what its group is called already."""
+    return (pages / f"{page}.md").read_text().split("\n")[0].removeprefix("# Coming from ")
+
+
 def gather(build, pages):
     shutil.rmtree(pages, ignore_errors=True)
     for folder in ("docs", "benchmarks", "coming-from", "reference", "examples", "site/pages"):
@@ -62,7 +67,8 @@ def gather(build, pages):
     if (pages / "coming-from/index.md").exists():
         with open(pages / "coming-from/index.md", "a") as index:
             index.write("\n```{toctree}\n:hidden:\n\n"
-                        + "".join(f"/{page}\n" for page in coming) + "```\n")
+                        + "".join(f"{short_title(pages, page)} </{page}>\n" for page in coming)
+                        + "```\n")
     for image in (contents.ROOT / "docs").glob("*.svg"):
         shutil.copy(image, pages / "docs")
     licence = (contents.ROOT / "LICENSE").read_text()

@@ -7,8 +7,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import contents  # noqa: E402
 import facts  # noqa: E402
+from pygments.lexer import RegexLexer  # noqa: E402
 from pygments.lexers import SqlLexer  # noqa: E402
 from pygments.lexers.special import TextLexer  # noqa: E402
+from pygments.token import Generic, Text  # noqa: E402
 
 project = "Tamis"
 author = copyright = "the Tamis authors"
@@ -51,8 +53,15 @@ html_context = {
     "apps": os.environ.get("TAMIS_SITE_APPS", "").split(),
     "homepage": facts.HOMEPAGE,
 }
+
+
+class Session(RegexLexer):
+    """Commands of redis-cli. A line that begins with a blank is an answer (docs/REDIS.md)."""
+    tokens = {"root": [(r" .*\n", Generic.Output), (r".*\n", Text)]}
+
+
 # Languages of the documents' blocks that Pygments lacks.
-LEXERS = {"redis": TextLexer, "acl": TextLexer, "haproxy": TextLexer, "sqlite": SqlLexer}
+LEXERS = {"redis": Session, "acl": TextLexer, "haproxy": TextLexer, "sqlite": SqlLexer}
 
 
 def setup(app):
