@@ -20,21 +20,27 @@ EXPORT(getCount) uint64_t web_get_count(int which)
     return counts[which];
 }
 
+/* A number beyond 32 bits stays out of range, and is refused. */
+static uint32_t narrow(int which)
+{
+    return counts[which] < UINT32_MAX ? (uint32_t)counts[which] : UINT32_MAX;
+}
+
 /* Solves the plan that is in `counts`, and puts the result there and into `web_numbers`: the rate,
  * the bits per item, the lower bound, the ratio to it, the overflow and the error. */
 EXPORT(solve) int web_solve(double fpr, double error, double delta)
 {
     tamis_plan p = {.struct_size = sizeof p,
-                    .kind = (uint32_t)counts[KIND],
-                    .flags = (uint32_t)counts[FLAGS],
+                    .kind = narrow(KIND),
+                    .flags = narrow(FLAGS),
                     .items = counts[ITEMS],
                     .fpr = fpr,
                     .bytes = counts[BYTES],
                     .m = counts[M],
-                    .k = (uint32_t)counts[K],
-                    .cell_bits = (uint32_t)counts[CELL_BITS],
-                    .generations = (uint32_t)counts[GENERATIONS],
-                    .inner_kind = (uint32_t)counts[INNER],
+                    .k = narrow(K),
+                    .cell_bits = narrow(CELL_BITS),
+                    .generations = narrow(GENERATIONS),
+                    .inner_kind = narrow(INNER),
                     .excluded = counts[EXCLUDED],
                     .error = error,
                     .delta = delta};

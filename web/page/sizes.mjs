@@ -1,6 +1,7 @@
 // What every kind takes at every rate, drawn from the library's own planner.
 import { Tamis } from './core.mjs';
 import { $, bytes, count, el, number, rate, svg } from './dom.mjs';
+import { FIRST, LAST, cursor, curve, grid, names, scales } from './plot.mjs';
 
 const KINDS = {
   bloom: 'the classic; merges',
@@ -15,10 +16,7 @@ const KINDS = {
   ribbon: 'sets that never change; the smallest',
   exact: 'no false positive on keys you name',
 };
-const FIRST = 0.5, LAST = 9, STEP = 0.25; // negative powers of ten of the rate
-const LEAST_BITS = 1, MOST_BITS = 512;
-const EDGE = { left: 40, top: 12, bottom: 40 };
-const ROOM_FOR_NAMES = 640, NAME_HEIGHT = 15;
+const STEP = 0.25; // of the exponent
 
 const BOUNDS = { bound: 'sealed bound', 'bound dynamic': 'dynamic bound' };
 
@@ -47,31 +45,6 @@ async function curvesFor(n) {
 
 // --- The drawing ---------------------------------------------------------------------------------
 
-// Returns the pixels of a rate and of a number of bits, both on logarithmic scales.
-function scales() {
-  const width = Math.max($('plot').clientWidth, 260),
-    height = Math.round(Math.min(Math.max(0.6 * width, 300), 480));
-  const right = width - (width >= ROOM_FOR_NAMES ? 96 : 20), bottom = height - EDGE.bottom;
-  const all = Math.log2(MOST_BITS / LEAST_BITS);
-  return {
-    width, height, right, bottom,
-    x: (e) => EDGE.left + (right - EDGE.left) * (e - FIRST) / (LAST - FIRST),
-    y: (bits) => bottom - (bottom - EDGE.top) * Math.log2(bits / LEAST_BITS) / all,
-  };
-}
-
-function grid({ width, right, bottom, x, y }) {
-  const lines = [];
-  for (let bits = LEAST_BITS; bits <= MOST_BITS; bits *= 2)
-    lines.push(svg('line', { class: 'grid', x1: EDGE.left, x2: right, y1: y(bits), y2: y(bits) }),
-      svg('text', { class: 'tick end', x: EDGE.left - 6, y: y(bits) + 4 }, String(bits)));
-  for (let e = 1; e <= LAST; e += width < 480 ? 2 : 1)
-    lines.push(svg('line', { class: 'grid', x1: x(e), x2: x(e), y1: EDGE.top, y2: bottom }),
-      svg('text', { class: 'tick middle', x: x(e), y: bottom + 16 },
-        e < 3 ? `${10 ** (2 - e)} %` : `1e-${e}`));
-  return lines;
-}
-
 // Returns the lower bound of kinds like this one, which has its rates exactly or nearly so. Above
 // 10 % the bound of kinds that take keys one by one does not hold, and is left out.
 function lowerBound(kind) {
@@ -80,34 +53,21 @@ function lowerBound(kind) {
     .map((p) => [p.e, p.boundBits]);
 }
 
-// Puts names beside the ends of the curves, moved apart where they would overlap.
-function names({ width, right, bottom, y }, shown) {
-  if (width < ROOM_FOR_NAMES) return [];
+function namesOf(scale, shown) {
   const ends = shown.map(([kind, points]) => [kind, points.filter((p) => !p.refused).at(-1)])
     .filter(([, last]) => last)
-    .map(([kind, last]) => ({ kind, at: y(last.bitsPerItem) }));
-  ends.push({ kind: 'bound', at: y(lowerBound('ribbon').at(-1)[1]) });
-  ends.push({ kind: 'bound dynamic', at: y(lowerBound('bloom').at(-1)[1]) });
-  ends.sort((a, b) => b.at - a.at);
-  let free = bottom;
-  for (const end of ends) {
-    end.at = Math.min(end.at, free);
-    free = end.at - NAME_HEIGHT;
-  }
-  return ends.map(({ kind, at }) => svg('text',
-    { class: `name kind-${kind}`, x: right + 8, y: at + 4 },
-    BOUNDS[kind] ?? kind));
+    .map(([kind, last]) => ({ name: `kind-${kind}`, label: kind, bits: last.bitsPerItem }));
+  for (const [like, bound] of [['ribbon', 'bound'], ['bloom', 'bound dynamic']])
+    ends.push({ name: `kind-${bound}`, label: BOUNDS[bound], bits: lowerBound(like).at(-1)[1] });
+  return names(scale, ends);
 }
 
 function draw() {
-  const scale = scales(), { width, height, right, bottom, x, y } = scale;
-  const path = (points) => points
-    .map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join('');
+  const scale = scales($('plot').clientWidth), { width, height } = scale;
   const shown = Object.entries(curves).filter(([kind]) => !hidden.has(kind));
-  const lines = shown.map(([kind, points]) => svg('path', {
-    class: `curve kind-${kind}`,
-    d: path(points.filter((p) => !p.refused).map((p) => [p.e, p.bitsPerItem])),
-  }, svg('title', {}, kind)));
+  const lines = shown.map(([kind, points]) => curve(scale,
+    points.filter((p) => !p.refused).map((p) => [p.e, p.bitsPerItem]),
+    { class: `curve kind-${kind}` }, svg('title', {}, kind)));
   const bound = lowerBound('ribbon'), dynamic = lowerBound('bloom');
   $('plot').replaceChildren(svg('svg', {
     role: 'img', viewBox: `0 0 ${width} ${height}`, width, height,
@@ -116,12 +76,9 @@ function draw() {
       `kinds, and to ${number(dynamic.at(-1)[1])} for kinds that take keys one by one; ` +
       'the table has all kinds at the chosen rate.',
   }, ...grid(scale),
-  svg('text', { class: 'tick middle', x: (EDGE.left + right) / 2, y: height - 6 },
-    'false-positive rate'),
-  svg('path', { class: 'curve bound', d: path(bound) }),
-  svg('path', { class: 'curve bound dynamic', d: path(dynamic) }), ...lines,
-  svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: bottom }),
-  ...names(scale, shown)));
+  curve(scale, bound, { class: 'curve bound' }),
+  curve(scale, dynamic, { class: 'curve bound dynamic' }), ...lines,
+  cursor(scale, exponent), ...namesOf(scale, shown)));
 }
 
 // --- The table -----------------------------------------------------------------------------------
