@@ -2,8 +2,9 @@
 # The browser package, the page and the extension in Chromium; screenshots go to build/screenshots.
 # The test is skipped, with the reason, if tools to build or run them are missing.
 #
-#     test_browser.sh           # all of web/test/browser, except the attacks on the extension
-#     test_browser.sh attacks   # those, which take over a minute
+#     test_browser.sh           # all of web/test/browser, except these two:
+#     test_browser.sh attacks   # attacks on the extension, which take over a minute
+#     test_browser.sh lines     # the lines to paste of the site's planner, which are run
 set -eu
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${TAMIS_BUILD:-$source/build}
@@ -18,7 +19,8 @@ sh "$source/web/tools.sh" "$source/web/test" "$build/web-tools"
 log=$build/browser-tests${1+-$1}.log
 status=0
 case ${1-} in
-'') files=$(find "$source/web/test/browser" -name '*.test.mjs' ! -name attacks.test.mjs | sort) ;;
+'') files=$(find "$source/web/test/browser" -name '*.test.mjs' ! -name attacks.test.mjs \
+    ! -name lines.test.mjs | sort) ;;
 *) files=$source/web/test/browser/$1.test.mjs ;;
 esac
 # shellcheck disable=SC2086 # names without spaces

@@ -26,7 +26,7 @@ export function grid({ width, height, right, bottom, x, y }) {
   for (let bits = LEAST_BITS; bits <= MOST_BITS; bits *= 2)
     lines.push(svg('line', { class: 'grid', x1: EDGE.left, x2: right, y1: y(bits), y2: y(bits) }),
       svg('text', { class: 'tick end', x: EDGE.left - 6, y: y(bits) + 4 }, String(bits)));
-  for (let e = 1; e <= LAST; e += width < 480 ? 2 : 1)
+  for (let e = 1; e <= LAST; e += right < 250 ? 3 : width < 480 ? 2 : 1)
     lines.push(svg('line', { class: 'grid', x1: x(e), x2: x(e), y1: EDGE.top, y2: bottom }),
       svg('text', { class: 'tick middle', x: x(e), y: bottom + 16 },
         e < 3 ? `${10 ** (2 - e)} %` : `1e-${e}`));

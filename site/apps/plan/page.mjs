@@ -185,7 +185,7 @@ function fromAddress() {
     chosen = USUAL_KIND;
   }
   for (const name of state.keys())
-    if (name !== 'kind' && !(name in FIELDS))
+    if (name !== 'kind' && !Object.hasOwn(FIELDS, name))
       unknown.push(`The address has an unknown setting: “${excerpt(name)}”.`);
   if (state.size === 0 && location.hash.length > 1)
     unknown.push(`The address has no settings: “${excerpt(location.hash)}”.`);

@@ -101,8 +101,7 @@ function change() {
   const least = Math.min(...values), real = truth.get(word) ?? 0;
   drawCounters(word, probes);
   drawTop();
-  $('often-verdict').dataset.estimate = least;
-  $('often-verdict').dataset.truth = real;
+  Object.assign($('often-verdict').dataset, { word, events: n, estimate: least, truth: real });
   $('often-verdict').textContent = `${word}: its counters have ${values.join(', ')}; the smallest ` +
     `is ${count(least)}. It occurred ${plural(real, 'time')}` +
     `${least === real ? ', so the count is right.' : `, so ${count(least - real)} came from other ` +

@@ -23,9 +23,7 @@ async function measure() {
   const all = binomial(trials, p), [low, high] = interval(all, CONFIDENCE);
   result = { kind, trials, wrong, p, planned: fpr, all, low, high };
   const inside = wrong >= low && wrong <= high;
-  $('false-verdict').dataset.wrong = wrong;
-  $('false-verdict').dataset.low = low;
-  $('false-verdict').dataset.high = high;
+  Object.assign($('false-verdict').dataset, { kind, fpr, trials, sample, wrong, low, high });
   $('false-verdict').textContent = `Planned: at most ${rate(fpr)}. By the bits of this filter: ` +
     `${rate(p)}, so ${number(trials * p)} false positives are expected, and ${count(low)} to ` +
     `${count(high)} with 99 % certainty. Measured: ${count(wrong)} of ${count(trials)}, which is ` +
@@ -41,7 +39,7 @@ function draw() {
   const to = Math.max(high + (high - low) * 0.5, wrong + 1, from + 4);
   const x = (k) => b.x((k - from) / (to - from));
   const points = shares.map((q, i) => [first + i, q]).filter(([k]) => k >= from && k <= to)
-    .map(([k, q]) => [x(k), b.y(0.92 * q / most)]);
+    .map(([k, q]) => [x(k), b.y(0.78 * q / most)]);
   const step = Math.max(1, Math.round((to - from) / 5)), ticks = [];
   for (let k = Math.ceil(from / step) * step; k <= to; k += step)
     ticks.push([(k - from) / (to - from), count(k)]);
@@ -52,8 +50,8 @@ function draw() {
   text(x(low) - 5, b.y(1) + 9, 'label end', count(low)),
   text(x(high) + 5, b.y(1) + 9, 'label', count(high)),
   path(points, 'curve series-1'),
-  line(x(wrong), b.y(0), x(wrong), b.y(0.86), 'interval'),
-  text(x(wrong) + 6, b.y(0.5), 'strong-label', `measured: ${count(wrong)}`));
+  line(x(wrong), b.y(0), x(wrong), b.y(0.84), 'interval'),
+  text(x(wrong), b.y(0.87), 'strong-label middle', `measured: ${count(wrong)}`));
 }
 
 export async function startFalsePositives() {

@@ -1,8 +1,7 @@
 // Experiment 3: the rate of a filter that gets more keys than planned.
 import { Tamis } from '../apps/core.mjs';
-import { $, count, rate } from '../apps/dom.mjs';
+import { $, count, rate, svg } from '../apps/dom.mjs';
 import { box, horizontal, line, path, put, redraw, text, vertical } from './pictures.mjs';
-import { svg } from '../apps/dom.mjs';
 
 const PLANNED = 1000, RATE = 0.01, MOST = 3000, STEP = 250, TRIALS = 20000;
 const LEAST_RATE = 1e-4; // of the axis
@@ -39,6 +38,7 @@ async function change() {
   const advice = now > 2 * RATE ? 'That is more than twice the plan: the command refuses to save it.'
     : now > 1.05 * RATE ? 'That is above the plan: the command warns.'
       : 'That is within the plan.';
+  Object.assign($('full-verdict').dataset, { kind, keys, predicted, now, found });
   $('full-verdict').textContent = `${count(keys)} keys: predicted ${rate(predicted)}, by the bits ` +
     `${rate(now)}, measured ${rate(found)}. ${advice}`;
   draw();

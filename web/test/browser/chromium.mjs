@@ -114,7 +114,7 @@ export function serve(t, folders, fields = {}) {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
     const prefix = prefixes.find((p) => path.startsWith(p));
     const root = prefix && normalize(folders[prefix] + sep);
-    const file = root && join(root, path.slice(prefix.length) || 'index.html');
+    const file = root && join(root, path.slice(prefix.length).replace(/(^|\/)$/, '$1index.html'));
     try {
       if (!file?.startsWith(root)) throw new Error('outside');
       const bytes = readFileSync(file);
