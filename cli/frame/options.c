@@ -59,8 +59,8 @@ bool parse_rate(const char *s, double *out)
         v /= 100;
         end++;
     }
-    *out = v;
-    return *end == '\0' && v > 0 && v < 1;
+    *out = *end == '\0' ? v : 0; /* is_whole_rate sees it as well */
+    return *out > 0 && *out < 1;
 }
 
 /* A rate of 100 % is for maps alone, whose plan may have it. */

@@ -45,6 +45,13 @@ $ tamis build --kind map --value-field 2 --fpr 100% -fo all.tamis m.txt && tamis
 ann	3
 bob	7
 cid	200
+# What follows the number is not dropped: that would be a map that does not know its keys.
+$ tamis build --kind map --value-field 2 --fpr '1 %' -fo all.tamis m.txt
+tamis: --fpr: '1 %' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+[2]
+$ tamis plan --kind map --items 1M --fpr 1x
+tamis: --fpr: '1x' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+[2]
 $ tamis plan --kind map --value-bits 8 1M 1%; tamis plan --kind map --items 1M --fpr 100% | head -n 2 | tail -n 1
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
 map                1,000,000       1,853,197   14.83  14.64   1.01  1 % (1 in 100)               0  -
