@@ -1,6 +1,6 @@
 #!/bin/sh
-# assemble.sh BUILD OUT: writes the interactive pages of the web site to OUT/plan, OUT/playground and
-# OUT/which-kind, and what they share to OUT/apps. BUILD is where `ninja web page apps` ran. All
+# assemble.sh BUILD OUT: writes the interactive pages of the web site to OUT/plan, OUT/playground
+# and OUT/which-kind, and what they share to OUT/apps. BUILD is where `ninja web page apps` ran. All
 # addresses are relative, so OUT can be served below any path.
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 BUILD OUT" >&2; exit 2; }

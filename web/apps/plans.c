@@ -47,11 +47,11 @@ EXPORT(solve) int web_solve(double fpr, double error, double delta)
     tamis_promise r = {.struct_size = sizeof r};
     const tamis_status s = tamis_solve(&p, &r, &web_why);
     if (s != TAMIS_OK) return s;
-    const uint64_t whole[N] = {p.items,     r.bytes,        p.m,     p.excluded,
-                               p.kind,      p.inner_kind,   p.flags, p.k,
-                               p.cell_bits, p.generations,  r.packed_bytes,
-                               r.bound};
-    const double real[] = {r.fpr, r.bits_per_item, r.bound_bits, r.bound_ratio, r.overflow, p.error};
+    const uint64_t whole[N] = {p.items,        r.bytes, p.m, p.excluded,  p.kind,
+                               p.inner_kind,   p.flags, p.k, p.cell_bits, p.generations,
+                               r.packed_bytes, r.bound};
+    const double real[] = {r.fpr,         r.bits_per_item, r.bound_bits,
+                           r.bound_ratio, r.overflow,      p.error};
     memcpy(counts, whole, sizeof whole);
     memcpy(web_numbers, real, sizeof real);
     return s;

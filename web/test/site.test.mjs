@@ -32,9 +32,11 @@ test('whole numbers are read as the command reads them', () => {
   // growing takes any number of items as its room at first, and prints it if it is small.
   const next = random(11), pieces = ['0', '1', '7', '25', '100', '.', 'e', 'E', '+', '-', 'k', 'M',
     'Ki', 'mib', 'B', 'b', ' ', 'x', 'G', '00'];
-  const texts = ['1', '0', '00', '5M', '5m', '5Mi', '5MiB', '5mib', '5B', '5b', '1e6', '1E6', '1.5k',
-    '1.5', '.5k', '1.', '1.k', '1e', '1e+3', '1e-3', '1000e-3', '1e400', '0x10', '18446744073709551615',
-    '18446744073709551616', '18446744073709551615k', '1.8e19', '1.7e19', '99999999999999999999', '1T',
+  const texts = ['1', '0', '00', '5M', '5m', '5Mi', '5MiB', '5mib', '5B', '5b', '1e6', '1E6',
+    '1.5k',
+    '1.5', '.5k', '1.', '1.k', '1e', '1e+3', '1e-3', '1000e-3', '1e400', '0x10',
+    '18446744073709551615', '18446744073709551616', '18446744073709551615k', '1.8e19', '1.7e19',
+    '99999999999999999999', '1T',
     '1Ti', '1P', '1kk', '1 k', ' 1', '1 ', '+1', '-1', 'k', '', 'NaN', 'Infinity', '1_000', '1,000',
     '1e5k', '123456789.5k', '4503599627370497', '0.0005M', '12345678901234567.0'];
   for (let i = 0; i < 300; i++)
@@ -55,7 +57,8 @@ test('whole numbers are read as the command reads them', () => {
 
 test('rates and shares are read as the command reads them', () => {
   const rates = ['1%', '0.01', '1/100', '1e-2', '1 %', '%', '1%%', '100%', '100.0%', '1', '1.0',
-    '0.999999', '99.99999%', '0', '0%', '1/0', '0/1', '-1%', '-1/-100', '+1%', ' 1%', '1% ', '1/ 100',
+    '0.999999', '99.99999%', '0', '0%', '1/0', '0/1', '-1%', '-1/-100', '+1%', ' 1%', '1% ',
+    '1/ 100',
     '.5', '5.', '1e-300', '1e-400', '2', '1/3', '3/1', '1/3%', 'NaN', 'inf', '1/inf', '1e', '1e-2%',
     '1,5%', '1/1e9', ''];
   for (const text of rates) {
@@ -66,7 +69,8 @@ test('rates and shares are read as the command reads them', () => {
     if (mine !== undefined && stdout !== '')
       assert.equal(stdout, plan(['--kind=map', '--items=1000', `--fpr=${mine}`]).stdout, text);
   }
-  const shares = ['50%', '0.5', '2', '9.99', '10', '50', '200%', '0', '0%', '-1%', '+1', '.5', '1e6',
+  const shares = ['50%', '0.5', '2', '9.99', '10', '50', '200%', '0', '0%', '-1%', '+1', '.5',
+    '1e6',
     '1e8%', '100000001%', '1e9%', '5 %', 'x', '', '1/2'];
   for (const text of shares) {
     const run = spawnSync(command, ['build', '-q', `--headroom=${text}`, '-o', '/dev/null/none'],
@@ -99,7 +103,9 @@ function compareAll(input) {
       assert.equal(mine.refused, stderr.trim().replace('tamis: plan: ', ''), where);
       continue;
     }
-    const [its] = JSON.parse(stdout.replace(/"(bytes|items|m|packed_bytes)": (\d+)/g, '"$1": "$2"'));
+    // Whole numbers may have 64 bits, so they stay texts.
+    const [its] = JSON.parse(stdout.replace(/"(bytes|items|m|packed_bytes)": (\d+)/g,
+      '"$1": "$2"'));
     assert.deepEqual([String(mine.bytes), String(mine.items), String(mine.m), mine.k],
       [its.bytes, its.items, its.m, its.k], where);
     assert.ok(close(mine.fpr, its.fpr) && close(mine.bitsPerItem, its.bits_per_item), where);

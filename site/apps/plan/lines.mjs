@@ -20,8 +20,9 @@ function given(kind, wanted, solved) {
 }
 
 // As a percentage if that is short and the command reads it as the same number.
-function percent(rate) {
-  const text = `${Number((100 * rate).toPrecision(6))}%`;
+function percent(given) {
+  if (given === undefined) return undefined;
+  const rate = Number(given), text = `${Number((100 * rate).toPrecision(6))}%`;
   return rate >= 1e-5 && parseRate(text, 1) === rate ? text : String(rate);
 }
 
@@ -51,7 +52,7 @@ function filterShell(kind, wanted, solved) {
     .map((need) => option(need, wanted[need])).join('');
   const build = `tamis build ${BUILD[kind.id] ?? `--kind ${kind.id}`}` +
     `${kind.id === 'map' ? ' --value-field 2' : ''}${needs}` +
-    option('items', counted ? undefined : short(items)) + option('fpr', rate === undefined ? undefined : percent(Number(rate))) +
+    option('items', counted ? undefined : short(items)) + option('fpr', percent(rate)) +
     `${option('bytes', bytes)} -o set.tamis ${kind.id === 'map' ? 'values.tsv' : 'list.txt'}`;
   const ask = kind.id === 'map' ? 'tamis get set.tamis < queries.txt'
     : `tamis check ${kind.id === 'private' ? 'public.tamis' : 'set.tamis'} queries.txt`;
@@ -181,8 +182,9 @@ function size(kind, wanted) {
 }
 
 function sketchShell(kind, wanted) {
-  const { error, delta, bytes } = size(kind, wanted), sized = option('error', error && percent(error)) +
-    option('delta', delta && percent(delta)) + option('bytes', bytes === undefined ? undefined : short(bytes));
+  const { error, delta, bytes } = size(kind, wanted);
+  const sized = option('error', percent(error)) + option('delta', percent(delta)) +
+    option('bytes', bytes === undefined ? undefined : short(bytes));
   if (kind.id === 'distinct') return [`tamis distinct${sized} list.txt`];
   if (kind.id === 'top') return [`tamis top${sized} -n 10 list.txt`];
   return [`tamis count --kind ${kind.id}${sized} -o counts.tamis list.txt`,

@@ -27,7 +27,8 @@ const MOST_TEXT = 80; // characters of a number
 // What is shown of a text that a stranger may have put into an address.
 export const excerpt = (text) => (text.length > 30 ? `${text.slice(0, 30)}…` : text);
 
-// Returns the numbers, and the reasons why others are none: two objects by the names of fields.
+// Returns two objects by the names of fields: the numbers, and the reasons why other texts are not
+// numbers.
 export function read(texts) {
   const wanted = {}, wrong = {};
   for (const [name, { parse, what }] of Object.entries(FIELDS)) {

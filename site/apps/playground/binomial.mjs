@@ -1,6 +1,7 @@
 // The binomial distribution of the number of false positives.
 
-const LEAST = 1e-12; // of the greatest probability: what is below does not change a quantile of 99 %
+// Compared with the greatest probability. What is below does not change a quantile of 99 %.
+const LEAST = 1e-12;
 
 // Returns { first, shares }: shares[i] is the probability of the count first + i among n trials.
 export function binomial(n, p) {

@@ -102,10 +102,10 @@ function change() {
   drawCounters(word, probes);
   drawTop();
   Object.assign($('often-verdict').dataset, { word, events: n, estimate: least, truth: real });
-  $('often-verdict').textContent = `${word}: its counters have ${values.join(', ')}; the smallest ` +
-    `is ${count(least)}. It occurred ${plural(real, 'time')}` +
-    `${least === real ? ', so the count is right.' : `, so ${count(least - real)} came from other ` +
-    'words in the same counters.'} The sketch takes ${count(ROWS * COUNTERS * 4)} bytes of ` +
+  $('often-verdict').textContent = `${word}: its counters have ${values.join(', ')}; the ` +
+    `smallest is ${count(least)}. It occurred ${plural(real, 'time')}` +
+    `${least === real ? ', so the count is right.' : `, so ${count(least - real)} came from ` +
+    'other words in the same counters.'} The sketch takes ${count(ROWS * COUNTERS * 4)} bytes of ` +
     'counters, however long the stream is.';
 }
 

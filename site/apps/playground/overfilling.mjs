@@ -35,12 +35,13 @@ async function change() {
   const [, found, now] = dots[keys / STEP], [, predicted] = curve[keys / STEP];
   $('full-keys-value').textContent = `${count(keys)} of ${count(PLANNED)} planned`;
   $('full-keys').setAttribute('aria-valuetext', `${count(keys)} keys`);
-  const advice = now > 2 * RATE ? 'That is more than twice the plan: the command refuses to save it.'
+  const advice = now > 2 * RATE
+    ? 'That is more than twice the plan: the command refuses to save it.'
     : now > 1.05 * RATE ? 'That is above the plan: the command warns.'
       : 'That is within the plan.';
   Object.assign($('full-verdict').dataset, { kind, keys, predicted, now, found });
-  $('full-verdict').textContent = `${count(keys)} keys: predicted ${rate(predicted)}, by the bits ` +
-    `${rate(now)}, measured ${rate(found)}. ${advice}`;
+  $('full-verdict').textContent = `${count(keys)} keys: predicted ${rate(predicted)}, by the ` +
+    `bits ${rate(now)}, measured ${rate(found)}. ${advice}`;
   draw();
 }
 

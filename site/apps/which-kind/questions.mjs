@@ -5,19 +5,19 @@ const BUILD = (options) => `tamis build ${options} -o set.tamis list.txt`;
 
 // The reason why a kind is recommended, and the line to paste.
 export const OUTCOMES = {
-  blocked: ['All bits of a key are in one cache line, so that a query takes one access to memory. ' +
-    'It is the default.', BUILD('--items 1M --fpr 1%')],
-  'blocked-compact': ['The bits of a key may be anywhere in its cache line. This saves 2 % of the ' +
-    'space at a rate of 1 %, more at lower rates, and takes more time.',
+  blocked: ['All bits of a key are in one cache line, so that a query takes one access to ' +
+    'memory. It is the default.', BUILD('--items 1M --fpr 1%')],
+  'blocked-compact': ['The bits of a key may be anywhere in its cache line. This saves 2 % of ' +
+    'the space at a rate of 1 %, more at lower rates, and takes more time.',
   BUILD('--compact --items 1M --fpr 1%')],
-  bloom: ['The classic filter keeps the size of its formula at low rates too, while blocked needs ' +
-    'more and more; and with one probe (--k 1) it is a bitmap, which other programs can read.',
+  bloom: ['The classic filter keeps the size of its formula at low rates too, while blocked ' +
+    'needs more and more. With one probe (--k 1) it is a bitmap, which other programs can read.',
   BUILD('--kind bloom --items 1M --fpr 0.001%')],
-  'bloom-transfer': ['Few of its bits are set, so that its packed file is small: 8.1 bits per item ' +
-    'at 1 %. In memory it is large, and keys can still be added.',
+  'bloom-transfer': ['Few of its bits are set, so that its packed file is small: 8.1 bits per ' +
+    'item at 1 %. In memory it is large, and keys can still be added.',
   `${BUILD('--for-transfer --items 1M --fpr 1%')} && tamis pack -o set.packed set.tamis`],
-  cuckoo: ['It keeps a fingerprint of each key, which can be removed again. It is the smallest kind ' +
-    'that can, but an add can fail if the filter is full, and two of them cannot be merged.',
+  cuckoo: ['It keeps a fingerprint of each key, which can be removed again. It is the smallest ' +
+    'kind that can, but an add can fail if the filter is full, and two of them cannot be merged.',
   BUILD('--kind cuckoo --items 1M --fpr 1%')],
   counting: ['Counters replace the bits, so that a removed key leaves nothing behind, adds never ' +
     'fail and filters can be merged. It takes four times the space.',
@@ -30,17 +30,17 @@ export const OUTCOMES = {
   window: ['It has several generations of filters. A rotation forgets the oldest, so that it ' +
     'answers for the last hour or the last million keys.',
   BUILD('--kind window --generations 4 --items 1M --fpr 1%')],
-  ribbon: ['It is solved for all its keys at once, and is nearly as small as any structure can be. ' +
-    'It never changes.', BUILD('--kind ribbon --fpr 1%')],
+  ribbon: ['It is solved for all its keys at once, and is nearly as small as any structure can ' +
+    'be. It never changes.', BUILD('--kind ribbon --fpr 1%')],
   fuse: ['It looks at three cells for each key, which is fast on every machine. It is a little ' +
     'larger than ribbon, and never changes.', BUILD('--kind fuse --fpr 1%')],
   map: ['It returns a value of 1 to 32 bits for each key of a set that never changes. The rare ' +
     'stranger that it takes for a member gets an arbitrary value.',
   'tamis build --kind map --value-field 2 --fpr 1% -o set.tamis values.tsv'],
-  exact: ['A second structure corrects the first, so that it is never wrong about the keys that you ' +
-    'list, members or not.', BUILD('--never never.txt --fpr 1%')],
-  private: ['It is a copy with randomly flipped bits, so that nobody can be sure who is in the set. ' +
-    'Its answers are evidence and not verdicts: it can miss members as well.',
+  exact: ['A second structure corrects the first, so that it is never wrong about the keys that ' +
+    'you list, members or not.', BUILD('--never never.txt --fpr 1%')],
+  private: ['It is a copy with randomly flipped bits, so that nobody can be sure who is in the ' +
+    'set. Its answers are evidence and not verdicts: it can miss members as well.',
   `${BUILD('--kind bloom --k 1 --items 1M --fpr 10%')} && ` +
     'tamis release --epsilon 2 -o public.tamis set.tamis'],
   distinct: ['It is exact for small numbers, and then has an error that you choose: 1 % in 8 KB.',
@@ -50,8 +50,8 @@ export const OUTCOMES = {
   tally: ['It estimates the count of any key, and is never too low. Its counters have one ' +
     'byte, and grow where they must.',
   'tamis count -o counts.tamis list.txt && tamis freq counts.tamis ann'],
-  'signed-tally': ['Weights of either sign add up, so that corrections and refunds are counted too. ' +
-    'Its counts can be too low as well as too high.',
+  'signed-tally': ['Weights of either sign add up, so that corrections and refunds are counted ' +
+    'too. Its counts can be too low as well as too high.',
   'tamis count --kind signed-tally -o counts.tamis list.txt && tamis freq counts.tamis ann'],
 };
 

@@ -81,8 +81,9 @@ test('3: an overfull filter has the rate of the command, and its warnings', asyn
   const { page, wrong } = await visitSite(t, 'playground'), dir = room(t);
   const keys = join(dir, 'keys'), others = join(dir, 'others'), set = join(dir, 'set.tamis');
   writeFileSync(others, lines(20000, 'other'));
-  for (const [kind, n, says] of [['bloom', 0, /within the plan/], ['bloom', 1000, /within the plan/],
-    ['blocked', 1250, /the command (warns|refuses)/], ['bloom', 2000, /refuses to save/],
+  for (const [kind, n, says] of [['bloom', 0, /within the plan/],
+    ['bloom', 1000, /within the plan/], ['blocked', 1250, /the command (warns|refuses)/],
+    ['bloom', 2000, /refuses to save/],
     ['partitioned', 3000, /refuses to save/]]) {
     await page.selectOption('#full-kind', kind);
     await setSlider(page, 'full-keys', n);

@@ -190,14 +190,15 @@ test('typing replaces the address; links make entries, and Back and Forward foll
   assert.equal(await hash(page), '');
 });
 
-test('what is no number is an error that names the field; stale numbers go', async (t) => {
+test('a text that is not a number is an error with a name; stale numbers go', async (t) => {
   const { page, wrong } = await visitSite(t, 'plan');
   for (const [id, value, says] of [
     ['items', 'many', /Items: “many” is not a whole number/], ['items', '0', /“0”/],
     ['items', '-5', /“-5”/], ['items', '1.5', /“1\.5”/], ['items', '18446744073709551616', /“1844/],
     ['items', 'NaN', /“NaN”/], ['items', 'Infinity', /“Infinity”/], ['items', '0x10', /“0x10”/],
     ['items', '5X', /“5X”/], ['items', '9'.repeat(5000), /“9{30}…”/],
-    ['fpr', '0', /False-positive rate: “0” is not a rate between 0 and 1/], ['fpr', '101%', /“101%”/],
+    ['fpr', '0', /False-positive rate: “0” is not a rate between 0 and 1/],
+    ['fpr', '101%', /“101%”/],
     ['fpr', '1e-400', /“1e-400”/], ['fpr', '50', /“50”/], ['fpr', '1//2', /“1\/\/2”/],
     ['bytes', '2 MiB', /Bytes: “2 MiB” is not a size/], ['headroom', '50', /Headroom: “50”/],
     ['generations', 'x', /Generations: “x”/],
@@ -249,7 +250,8 @@ test('hostile addresses are texts, and are reported', async (t) => {
     assert.equal(await page.title(), 'Planner · Tamis');
     assert.equal(await page.locator('main script, main img, main b').count(), 0);
   }
-  await open('#value-bits=4294967304&generations=4294967300&counter-bits=4294967300&items=9&fpr=1%');
+  await open('#value-bits=4294967304&generations=4294967300&counter-bits=4294967300&items=9' +
+    '&fpr=1%');
   const table = await tableOf(page);
   for (const kind of ['map', 'window', 'counting']) // not the lower 32 bits of these numbers
     assert.equal(table[kind].bytes.text, '–', kind);

@@ -36,7 +36,7 @@ for (const [name, fragment] of Object.entries(PAGES)) {
         new Set(Array.from(document.querySelectorAll('[id]'), (it) => it.id)).size), 0);
     });
 
-  test(`${name}: links stay within the site, and there is no request but for its files`,
+  test(`${name}: links stay within the site, and it requests only its files`,
     async (t) => {
       const { page, wrong, base, log } = await visitSite(t, name, fragment);
       const links = await page.locator('a[href]').evaluateAll((all) => all.map((it) =>

@@ -1,5 +1,5 @@
-// The interactive pages of the web site (site/apps) for tests: assembled as for a server, and served
-// below a path, as a static server would.
+// The interactive pages of the web site (site/apps) for tests: assembled as for a server, and
+// served below a path, as a static server would.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
