@@ -102,7 +102,8 @@ function showChosen(kind, plan, wanted) {
   $('chosen').parentElement.firstChild.textContent =
     isSketch(kind) ? 'Your sketch: ' : 'Your filter: ';
   $('refused').hidden = plan.refused === undefined;
-  $('refused').textContent = plan.refused ? `There is no such plan: ${plan.refused}.` : '';
+  $('refused').textContent = plan.wrong ? 'Correct the field first.'
+    : `There is no such plan: ${plan.refused}.`;
   $('figures').replaceChildren(...plan.refused ? []
     : figuresOf(kind, plan).filter((it) => it !== undefined));
   document.querySelector('.lines').hidden = plan.refused !== undefined;
@@ -158,7 +159,7 @@ function update(unknown = []) {
   const plans = new Map();
   for (const kind of KINDS.values()) {
     const refused = of[isSketch(kind) ? 'sketches' : 'filters'];
-    const plan = refused ? { refused } : solveFor(kind, wanted);
+    const plan = refused ? { refused, wrong: true } : solveFor(kind, wanted);
     plans.set(kind.id, plan);
     fillRow(kind, plan);
   }

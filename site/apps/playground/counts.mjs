@@ -89,7 +89,7 @@ function drawTop() {
   });
   put(place, b, `The most frequent words: ${list.map(({ item, estimate }) =>
     `${item} ${estimate}`).join(', ')}.`,
-  text(b.left, 13, 'label', 'top: estimates; dashed: the true counts'), ...bars);
+  text(0, 13, 'label', 'top: estimates; dashed: the true counts'), ...bars);
 }
 
 function change() {

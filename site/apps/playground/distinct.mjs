@@ -44,8 +44,9 @@ function drawRegisters(b, { isTokens, values }, n) {
 function drawEstimate(b, { count: value, low, high }, n, top) {
   const x = (v) => b.x(Math.log10(Math.max(1, v)) / 6), y = top + 26;
   return [
-    ...[0, 1, 2, 3, 4, 5, 6].flatMap((e) => [line(x(10 ** e), top, x(10 ** e), top + 52, 'grid'),
-      text(x(10 ** e), top + 67, 'tick middle', e < 6 ? count(10 ** e) : '1 M')]),
+    ...['1', '10', '100', '1 k', '10 k', '100 k', '1 M'].flatMap((label, e) =>
+      [line(x(10 ** e), top, x(10 ** e), top + 52, 'grid'),
+        text(x(10 ** e), top + 67, 'tick middle', label)]),
     line(x(low), y, x(high), y, 'interval'),
     svg('circle', { class: 'dot', cx: x(value), cy: y, r: 5.5 }),
     line(x(n), top + 4, x(n), top + 48, 'truth'),

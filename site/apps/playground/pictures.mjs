@@ -3,7 +3,7 @@ import { svg } from '../apps/dom.mjs';
 
 // A box of the width of its place, at most 760 pixels. `x` and `y` turn shares of the inner box
 // into pixels; y grows upwards.
-export function box(place, height, { left = 44, right = 16, top = 14, bottom = 34 } = {}) {
+export function box(place, height, { left = 50, right = 20, top = 14, bottom = 34 } = {}) {
   const width = Math.min(Math.max(place.clientWidth, 260), 760);
   return {
     width, height, left, top, right: width - right, bottom: height - bottom,

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { build, command, room, source } from '../help.mjs';
-import { setFragment, visitSite } from './site.mjs';
+import { folder, setFragment, visitSite } from './site.mjs';
 
 const python = join(build, 'python/venv/bin/python3');
 const extension = join(build, 'sql/tamis_sqlite');
@@ -108,6 +108,20 @@ for (const [i, [input, refused]] of INPUTS.entries()) {
     assert.deepEqual(wrong, []);
   });
 }
+
+test('the lines of the questions’ results run', async (t) => {
+  const { OUTCOMES } = await import(join(folder, 'which-kind/questions.mjs')), root = room(t);
+  for (const [kind, [, line]] of Object.entries(OUTCOMES)) {
+    const dir = join(root, kind);
+    files(dir);
+    run('sh', ['-e'], dir, `PATH=${join(command, '..')}:$PATH\n${line}\n`);
+    // A filter is of the kind that was recommended.
+    const made = join(dir, kind === 'private' ? 'public.tamis' : 'set.tamis');
+    if (!existsSync(made)) continue;
+    const info = JSON.parse(run(command, ['info', '--json', made], dir));
+    assert.equal(info.kind, kind.replace(/-(compact|transfer)$/, ''));
+  }
+});
 
 test('the lines state the numbers that were given', async (t) => {
   const { page } = await visitSite(t, 'plan', '#items=5M&fpr=0.1%&headroom=20%&kind=cuckoo');
