@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { build, command, random, source } from './help.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'tamis-site-'));
@@ -26,6 +27,13 @@ test('imports nothing but mathematics', async () => {
   const imports = WebAssembly.Module.imports(await WebAssembly.compile(core.host.wasm));
   for (const { module, name } of imports)
     assert.ok(module === 'Math' && name in Math, `${module}.${name}`);
+});
+
+test('the module is at most as big as docs/BROWSER.md says', () => {
+  const text = readFileSync(join(source, 'docs/BROWSER.md'), 'utf8');
+  const most = 1000 * /with every kind, at most (\d+) KB gzipped/.exec(text)[1];
+  const size = gzipSync(core.host.wasm, { level: 9 }).length;
+  assert.ok(size <= most && size > 0.8 * most, `${size}`);
 });
 
 test('whole numbers are read as the command reads them', () => {
