@@ -148,6 +148,17 @@ test('the strict policy: no inline scripts, no other origins', async (t) => {
   }
 });
 
+test('without its module a page says that it does not work', async (t) => {
+  const { page, base } = await visitSite(t, 'which-kind');
+  await page.route('**/*.wasm', (route) => route.fulfill({ status: 404 }));
+  for (const name of ['plan', 'playground']) {
+    await page.goto(`${base}/${name}/`);
+    await page.locator('#broken').waitFor();
+    assert.match(await page.locator('#broken').textContent(),
+      /^The page does not work here: .*tamis\.wasm: HTTP 404/);
+  }
+});
+
 test('no motion for those who want none, and paper without controls', async (t) => {
   const { page } = await visitSite(t, 'playground', '', { reducedMotion: 'reduce' });
   await page.click('#lecture');
