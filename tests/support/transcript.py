@@ -10,7 +10,8 @@ A line "$ command" is run by sh (lines "> " continue it); the lines after it are
 stderr included, and "[N]" is its exit status when that is not 0. "..." stands for any characters of
 a line. In Markdown, ```console blocks are transcripts and ```c and ```cpp blocks programs that must
 compile without a warning (as C11 and C++17) and exit with 0, all in the order of the page and in
-one directory. --accept rewrites the files. """
+one directory. A block with a name, such as ```nginx nginx.conf, is written to that file first.
+--accept rewrites the files. """
 import os, pathlib, re, subprocess, sys, tempfile
 
 import tidy  # noqa: F401
@@ -92,6 +93,10 @@ def markdown(lines, directory, where):
     out, wrong, i, count = [], 0, 0, 0
     while i < len(lines):
         fence = re.fullmatch(r"```(console|c|cpp)", lines[i])
+        named = re.fullmatch(r"```[a-z]+ ([\w.-]+)", lines[i])
+        if named:
+            content = lines[i + 1:lines.index("```", i + 1)]
+            pathlib.Path(directory, named[1]).write_text("\n".join(content) + "\n")
         out.append(lines[i])
         i += 1
         if not fence:
