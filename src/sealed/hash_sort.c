@@ -1,11 +1,15 @@
 /* Sorts hashes in three steps: by the top bits of hi into groups that fit the second-level cache,
  * each group by the next bits into groups of a few hashes, and those by insertion.
  *
+ * The bits are those of the distance of hi from the least one, without the leading zeros that all
+ * distances share. When runs are merged, the hashes in memory are a narrow part of all, and the top
+ * bits of hi would be nearly the same in all of them.
+ *
  *     h  --top bits-->  scratch: [ group 0 | group 1 | ... ]      about 4096 hashes each
  *     each group  --next bits-->  its place in h: [..|..|..|...]  2 to 4 each, then insertion
  *
- * Only the speed relies on uniform hashes: a group that is too large is sorted by heapsort. At 10 M
- * hashes it takes 19 ns a hash.
+ * Only the speed relies on hashes that are uniform between the least and the greatest: a group that
+ * is too large is sorted by heapsort. At 10 M hashes it takes 19 ns a hash.
  *
  * Threads take equal shares of h in the first step and ranges of groups in the second. Each share
  * has its own counts, which determine where in each group its hashes go. */
@@ -84,37 +88,42 @@ static void sort_group(tamis_hash *h, uint64_t n)
     }
 }
 
-static inline uint64_t digit(uint64_t hi, unsigned above, unsigned bits)
+/* Which bits decide: `bits` of hi - least, below the top `above` ones. */
+struct digits {
+    uint64_t least;
+    unsigned above, bits;
+};
+
+/* With a shift of 63 at most, also for no bits at all. */
+static inline uint64_t digit(uint64_t hi, struct digits by)
 {
-    return bits == 0 ? 0 : hi << above >> (64 - bits);
+    return by.bits == 0 ? 0 : (hi - by.least) << by.above >> (64 - by.bits);
 }
 
-static void hash_sort_count(const tamis_hash *h, uint64_t n, unsigned above, unsigned bits,
-                            uint64_t *counts)
+static void hash_sort_count(const tamis_hash *h, uint64_t n, struct digits by, uint64_t *counts)
 {
-    memset(counts, 0, sizeof *counts << bits);
-    for (uint64_t i = 0; i < n; i++) counts[digit(h[i].hi, above, bits)]++;
+    memset(counts, 0, sizeof *counts << by.bits);
+    for (uint64_t i = 0; i < n; i++) counts[digit(h[i].hi, by)]++;
 }
 
-static void hash_sort_move(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits,
-                           uint64_t *at, tamis_hash *to)
+static void hash_sort_move(const tamis_hash *from, uint64_t n, struct digits by, uint64_t *at,
+                           tamis_hash *to)
 {
-    for (uint64_t i = 0; i < n; i++) to[at[digit(from[i].hi, above, bits)]++] = from[i];
+    for (uint64_t i = 0; i < n; i++) to[at[digit(from[i].hi, by)]++] = from[i];
 }
 
-/* Sorts into groups by the `bits` bits of hi below the top `above` ones. Afterwards ends[i] is
- * where group i ends. */
-static void scatter(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits,
-                    uint64_t *ends, tamis_hash *to)
+/* Sorts into groups by these bits. Afterwards ends[i] is where group i ends. */
+static void scatter(const tamis_hash *from, uint64_t n, struct digits by, uint64_t *ends,
+                    tamis_hash *to)
 {
     uint64_t sum = 0;
-    hash_sort_count(from, n, above, bits, ends);
-    for (uint64_t i = 0; i < (uint64_t)1 << bits; i++) {
+    hash_sort_count(from, n, by, ends);
+    for (uint64_t i = 0; i < (uint64_t)1 << by.bits; i++) {
         const uint64_t in_group = ends[i];
         ends[i] = sum;
         sum += in_group;
     }
-    hash_sort_move(from, n, above, bits, ends, to);
+    hash_sort_move(from, n, by, ends, to);
 }
 
 static unsigned bits_for(uint64_t groups)
@@ -137,9 +146,10 @@ static uint64_t append(tamis_hash *h, uint64_t kept, const tamis_hash *from, uin
 struct sort {
     tamis_hash *h, *groups;
     uint64_t n;
-    unsigned bits; /* bits of the first step */
+    struct digits by; /* the bits of the first step */
     uint32_t shares;
-    struct counts *counts; /* one for each share */
+    struct counts *counts;                          /* one for each share */
+    uint64_t least[MOST_SHARES], most[MOST_SHARES]; /* hi in each share */
     uint64_t from[MOST_SHARES],
         kept[MOST_SHARES]; /* for each range of groups: its first hash, its distinct hashes */
 };
@@ -150,18 +160,43 @@ static uint64_t share(const struct sort *s, uint64_t i)
     return s->n / s->shares * i + (i < s->n % s->shares ? i : s->n % s->shares);
 }
 
+static void measure_share(void *sort, uint64_t i)
+{
+    struct sort *s = sort;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint64_t at = share(s, i), end = share(s, i + 1); at < end; at++) {
+        const uint64_t hi = s->h[at].hi;
+        least = hi < least ? hi : least;
+        most = hi > most ? hi : most;
+    }
+    s->least[i] = least;
+    s->most[i] = most;
+}
+
+/* Chooses the bits of the first step, of which there are enough for groups of 2^GROUP_LOG. */
+static void choose_digits(struct sort *s)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t i = 0; i < s->shares; i++) {
+        if (s->least[i] < least) least = s->least[i];
+        if (s->most[i] > most) most = s->most[i];
+    }
+    s->by = (struct digits){least, 0, bits_for(s->n >> GROUP_LOG)};
+    for (uint64_t width = most - least; s->by.above < 63 && width >> 63 == 0; width <<= 1)
+        s->by.above++;
+}
+
 static void count_share(void *sort, uint64_t i)
 {
     const struct sort *s = sort;
-    hash_sort_count(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits,
-                    s->counts[i].first);
+    hash_sort_count(s->h + share(s, i), share(s, i + 1) - share(s, i), s->by, s->counts[i].first);
 }
 
 static void move_share(void *sort, uint64_t i)
 {
     const struct sort *s = sort;
-    hash_sort_move(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits,
-                   s->counts[i].first, s->groups);
+    hash_sort_move(s->h + share(s, i), share(s, i + 1) - share(s, i), s->by, s->counts[i].first,
+                   s->groups);
 }
 
 /* Computes where each share puts its part of each group: after the parts of the shares before
@@ -169,7 +204,7 @@ static void move_share(void *sort, uint64_t i)
 static void place_shares(struct sort *s)
 {
     uint64_t sum = 0;
-    for (uint64_t g = 0; g < (uint64_t)1 << s->bits; g++)
+    for (uint64_t g = 0; g < (uint64_t)1 << s->by.bits; g++)
         for (uint32_t i = 0; i < s->shares; i++) {
             const uint64_t in_group = s->counts[i].first[g];
             s->counts[i].first[g] = sum;
@@ -181,11 +216,12 @@ static void place_shares(struct sort *s)
 static uint64_t sort_one(const struct sort *s, uint64_t g, uint64_t from, uint64_t *ends)
 {
     const uint64_t to = s->counts[s->shares - 1].first[g], in_group = to - from;
-    const unsigned more = bits_for(in_group / 2);
+    const unsigned below = s->by.above + s->by.bits;
+    const struct digits next = {s->by.least, below, below < 63 ? bits_for(in_group / 2) : 0};
     tamis_hash *place = s->h + from;
     uint64_t at = 0;
-    scatter(s->groups + from, in_group, s->bits, more, ends, place);
-    for (uint64_t i = 0; i < (uint64_t)1 << more; i++) {
+    scatter(s->groups + from, in_group, next, ends, place);
+    for (uint64_t i = 0; i < (uint64_t)1 << next.bits; i++) {
         sort_group(place + at, ends[i] - at);
         at = ends[i];
     }
@@ -196,7 +232,7 @@ static uint64_t sort_one(const struct sort *s, uint64_t g, uint64_t from, uint64
 static void sort_range(void *sort, uint64_t i)
 {
     struct sort *s = sort;
-    const uint64_t groups = (uint64_t)1 << s->bits;
+    const uint64_t groups = (uint64_t)1 << s->by.bits;
     const uint64_t first = groups * i / s->shares, last = groups * (i + 1) / s->shares;
     uint64_t from = first > 0 ? s->counts[s->shares - 1].first[first - 1] : 0, kept = 0;
     tamis_hash *h = s->h + from;
@@ -218,7 +254,8 @@ uint64_t tamis__sort_hashes(tamis_hash *h, uint64_t n, uint32_t threads, void *s
         return append(h, 0, h, n);
     }
     s.groups = (tamis_hash *)(void *)(s.counts + s.shares);
-    s.bits = bits_for(n >> GROUP_LOG);
+    tamis__in_parallel(threads, s.shares, measure_share, &s);
+    choose_digits(&s);
     tamis__in_parallel(threads, s.shares, count_share, &s);
     place_shares(&s);
     tamis__in_parallel(threads, s.shares, move_share, &s);

@@ -279,6 +279,48 @@ static void sorting_is_sorting(void)
         }
 }
 
+static int by_hash(const void *a, const void *b)
+{
+    const tamis_hash *x = a, *y = b;
+    if (x->hi != y->hi) return x->hi < y->hi ? -1 : 1;
+    return (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+/* Hashes of a narrow range, as merged runs have them: wherever it begins, and however narrow. Each
+ * hash comes twice. The model is qsort. */
+static void narrow_ranges_are_sorted(void)
+{
+    static const uint64_t ranges[][2] = {{0, 0},
+                                         {0, 1},
+                                         {UINT64_MAX, 0},
+                                         {UINT64_MAX - 6, 6},
+                                         {(UINT64_C(1) << 63) - 1, 1},
+                                         {(UINT64_C(1) << 63) - 70, 4095},
+                                         {UINT64_C(0x123456789abcdef0), (UINT64_C(1) << 52) - 1},
+                                         {UINT64_C(0x7fffffff00000000), UINT64_C(1) << 33},
+                                         {1, UINT64_C(1) << 63},
+                                         {0, UINT64_MAX - 1}};
+    enum { MOST = 300000 };
+    tamis_hash *model = memory_for(MOST * sizeof *model);
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
+        for (uint32_t threads = 1; threads <= 3; threads++)
+            for (uint64_t n = 100; n <= MOST; n = n == 100 ? 6000 : n == 6000 ? MOST : MOST + 1) {
+                tamis_hash *h = random_hashes(n, n + threads);
+                for (uint64_t i = 0; i < n; i++) {
+                    h[i].hi = ranges[r][0] + h[i].hi % (ranges[r][1] + 1);
+                    if (i >= n / 2) h[i] = h[i - n / 2];
+                }
+                memcpy(model, h, (size_t)n * sizeof *h);
+                qsort(model, (size_t)n, sizeof *model, by_hash);
+                void *scratch = memory_for((size_t)tamis__sort_scratch(n, threads));
+                CHECK_THAT(tamis__sort_hashes(h, n, threads, scratch), ==, n / 2);
+                for (uint64_t i = 0; i < n / 2; i++) CHECK(by_hash(&h[i], &model[2 * i]) == 0);
+                free(scratch);
+                free(h);
+            }
+    free(model);
+}
+
 /* --- Rates and sizes -------------------------------------------------------------------------- */
 
 /* How far from n p the number of successes in n trials of probability p is at most, except once
@@ -594,6 +636,7 @@ static const struct test tests[] = {
     {"crowds_at_seams_are_kept", crowds_at_seams_are_kept},
     {"crowds_at_borders_are_kept", crowds_at_borders_are_kept},
     {"sorting_is_sorting", sorting_is_sorting},
+    {"narrow_ranges_are_sorted", narrow_ranges_are_sorted},
     {"rates_are_as_stated", rates_are_as_stated},
     {"small_rates_are_as_stated", small_rates_are_as_stated},
     {"sizes_are_as_stated", sizes_are_as_stated},
