@@ -35,6 +35,8 @@ TAMIS = os.path.join(BUILD, "tamis")
 SMALLER = (128, 64)
 LEAST_SCRATCH = 64 * 2**20  # that `tamis build --memory` takes
 FILE_BYTES = 34  # of the temporary file for a key (docs/GUIDE.md, "Sets that never change")
+# A kind with another number of threads.
+THREADS = {"blocked, one thread": ("blocked", 1)}
 COMMANDS = {"tamis build": [], "tamis build --kind ribbon": ["--kind", "ribbon"]}
 # A measured rate may differ from its expectation by 1 %, or by as much as happens by chance with a
 # probability of 1e-9.
@@ -82,15 +84,16 @@ def scratch_of(args, items):
 
 def in_process(args, kind, items, asks):
     """The JSON object of build/bench-billion."""
-    words = [BENCH, kind, "--items", str(items), "--asks", str(asks), "--fpr", str(args.fpr),
-             "--threads", str(args.threads)]
+    of, threads = THREADS.get(kind, (kind, args.threads))
+    words = [BENCH, of, "--items", str(items), "--asks", str(asks), "--fpr", str(args.fpr),
+             "--threads", str(threads)]
     if kind == "ribbon":
         words += ["--scratch", str(scratch_of(args, items)), "--temp", args.temp]
     quiet = subprocess.DEVNULL if items != args.items or not sys.stderr.isatty() else None
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=quiet, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{kind}: bench-billion fails with status {done.returncode}")
-    return json.loads(done.stdout)
+    return dict(json.loads(done.stdout), kind=kind)
 
 
 def piped(lines, words):
@@ -185,8 +188,8 @@ def pilot(args, kind):
     rows = [measured(args, kind, n, max(n // 4, 1)) for n in (few, more)]
     own = [row["peak"] - row["rounds"] for row in rows]
     slope = max((own[1] - own[0]) / max(more - few, 1), 0)
-    # The buffers of rounds are at most 300 MB, of which the larger of the two has its share.
-    rounds = min(rows[1]["rounds"] / more * args.items, 3e8)
+    # The buffers of rounds are at most 600 MB, of which the larger of the two has its share.
+    rounds = min(rows[1]["rounds"] / more * args.items, 6e8)
     scratch = args.scratch - LEAST_SCRATCH if "ribbon" in kind else 0
     return {"kind": kind, "bytes_per_key": round(slope, 3),
             "peak": int(own[1] + slope * (args.items - more) + rounds + scratch),
@@ -247,7 +250,7 @@ def say(text):
 def main():
     args = arguments()
     listed = subprocess.run([BENCH, "--list"], stdout=subprocess.PIPE, text=True, check=True)
-    kinds = listed.stdout.split() + list(COMMANDS)
+    kinds = listed.stdout.split() + list(THREADS) + list(COMMANDS)
     unknown = set(args.kinds) - set(kinds)
     if unknown:
         sys.exit(f"there is no '{unknown.pop()}'; the kinds are: {', '.join(kinds)}")

@@ -35,7 +35,7 @@ def test_every_kind(room):
     """All of them once, of which two are left for a second run."""
     listed = subprocess.run([BUILD / "bench-billion", "--list"], stdout=subprocess.PIPE, check=True,
                             text=True).stdout.split()
-    kinds = listed + list(measure.COMMANDS)
+    kinds = listed + list(measure.THREADS) + list(measure.COMMANDS)
     _, first = run(room, *kinds[:-2])
     assert set(first["rows"]) == set(kinds[:-2]), first["rows"]
     done, second = run(room)
