@@ -19,8 +19,8 @@
 #include <time.h>
 
 /* The rounds of kinds that add from many threads: 512 MiB of hashes. The adds of one thread are
- * partitioned if a round has at least one key for each line of the table (src/core/partition.c), and
- * a billion keys at 1 % have 19.7 M lines. */
+ * partitioned if a round has at least one key for each line of the table
+ * (src/core/partition.c), and a billion keys at 1 % have 19.7 M lines. */
 #define BIG_ROUND (UINT64_C(1) << 25)
 /* The rounds of the others: 16 MiB, so that little memory is added to that of the structure. */
 #define SMALL_ROUND (UINT64_C(1) << 20)

@@ -229,15 +229,17 @@ class Results:
                     "scratch": args.scratch, "threads": args.threads, "machine": machine(),
                     "version": subprocess.run([TAMIS, "--version"], text=True, check=True,
                                               stdout=subprocess.PIPE).stdout.split("\n")[0],
-                    "plans": {}, "rows": {}}
+                    "plans": {}, "rows": {}, "load": 0}
         if os.path.exists(self.path) and not args.again:
             with open(self.path, encoding="utf-8") as f:
                 old = json.load(f)
-            if all(old.get(k) == v for k, v in self.run.items() if k not in ("plans", "rows")):
+            results = ("plans", "rows", "load")
+            if all(old.get(k) == v for k, v in self.run.items() if k not in results):
                 self.run = old
 
     def keep(self, part, kind, what):
         self.run[part][kind] = what
+        self.run["load"] = max(self.run["load"], os.getloadavg()[1])
         with open(self.path + ".new", "w", encoding="utf-8") as f:
             json.dump(self.run, f, indent=1)
         os.replace(self.path + ".new", self.path)
