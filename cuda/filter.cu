@@ -69,12 +69,14 @@ tamis_status device_alloc(uint64_t bytes, const char *what, void **out, tamis_er
 {
     size_t available = 0, all = 0;
     *out = NULL;
-    const cudaError_t e = cudaMalloc(out, bytes);
+    /* What cannot fit is refused here, so that tools which watch for failed calls see none. */
+    cudaError_t e = cudaMemGetInfo(&available, &all);
+    if (e == cudaSuccess && bytes <= available) e = cudaMalloc(out, bytes);
+    else if (e == cudaSuccess) e = cudaErrorMemoryAllocation;
     if (e == cudaSuccess) return TAMIS_OK;
     *out = NULL;
-    if (e != cudaErrorMemoryAllocation) return cuda_failed(NULL, e, "no device memory", why);
     (void)cudaGetLastError();
-    (void)cudaMemGetInfo(&available, &all);
+    if (e != cudaErrorMemoryAllocation) return cuda_failed(NULL, e, "no device memory", why);
     return tamis_cuda__fail(why, TAMIS_ENOMEM,
                             "%s needs %llu bytes of device memory, and %llu of %llu are free", what,
                             (unsigned long long)bytes, (unsigned long long)available,
@@ -92,7 +94,7 @@ tamis_status need_scratch(struct tamis_cuda *f, tamis_error *why)
 /* These were measured on an H200 by `bench-cuda --sweep`. */
 struct tuning tamis_cuda__tuning(void)
 {
-    const struct tuning usual = {256, 2, 256, 8, 8, 256, 0, 0};
+    const struct tuning usual = {128, 0, 0, 0, 256, 4, 256, 8, 4, 256, 0, 0};
     return usual;
 }
 
@@ -146,7 +148,11 @@ static tamis_status start_filter(const tamis_cuda_options *options, tamis_cuda *
 static tamis_status need_cells(struct tamis_cuda *f, tamis_error *why)
 {
     void *cells;
-    const tamis_status s = device_alloc(f->shape.table.bytes, "the filter", &cells, why);
+    /* Kernels read 16 bytes at a time. A ribbon's place is counted in 2^32 such units. */
+    const uint64_t bytes = (f->shape.table.bytes + 15) / 16 * 16;
+    if (f->shape.table.kind == TAMIS_RIBBON && bytes > UINT64_C(1) << 36)
+        return tamis_cuda__fail(why, TAMIS_EUNSUPPORTED, "a device takes ribbons up to 64 GiB");
+    const tamis_status s = device_alloc(bytes, "the filter", &cells, why);
     if (s != TAMIS_OK) return s;
     f->table = f->shape.table;
     tamis_cuda__place(&f->table, cells);

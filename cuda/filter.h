@@ -63,6 +63,8 @@ tamis_status start_add(struct tamis_cuda *f, const struct keys *keys, cudaStream
                        tamis_error *why);
 tamis_status start_query(struct tamis_cuda *f, const struct keys *keys, uint8_t *bits,
                          cudaStream_t stream, tamis_error *why);
+void start_ribbon(const struct tamis_cuda *f, const struct keys *keys, uint32_t *bits,
+                  cudaStream_t stream);
 
 void pipe_close(struct host_pipe *p);
 

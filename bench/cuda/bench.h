@@ -74,6 +74,8 @@ extern bool json;
 /* How many random lines of 64 bytes a second memory of this size delivers, in reads as the kernels
  * do them. */
 double limit_lines(uint64_t bytes); /* four lanes of 16 bytes: blocked */
+/* The same, while keys of 8 bytes and bits of answers stream by, one of each for a line. */
+double limit_streamed(uint64_t bytes);
 double limit_single(uint64_t bytes); /* one lane of 4 bytes: fuse */
 double limit_pairs(uint64_t bytes); /* two neighbouring lines, eight lanes of 8 bytes: ribbon */
 double limit_atomics(uint64_t bytes); /* eight lanes with an atomic OR each: adds */

@@ -39,6 +39,26 @@ __global__ void lines_of_four(const ulonglong2 *table, uint32_t lines, uint64_t 
     if (sum == 0x123456789abcdef0) *out = sum; /* never, but the compiler does not know */
 }
 
+/* A warp reads 32 EACH keys, as many lines, which do not depend on the keys, and writes as many
+ * bits. */
+template <int EACH>
+__global__ void lines_and_streams(const ulonglong2 *table, uint32_t lines,
+                                  const unsigned long long *keys, uint32_t *bits)
+{
+    const uint64_t id = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const uint64_t warp = id / 32, lane = id % 32;
+    ulonglong2 v[4 * EACH];
+    uint64_t sum = 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) sum += __ldcs(keys + (warp * EACH + k) * 32 + lane);
+#pragma unroll
+    for (int k = 0; k < 4 * EACH; k++)
+        v[k] = read16(table + 4 * random_line((warp * 4 * EACH + k) * 8 + lane / 4, lines) + id % 4);
+#pragma unroll
+    for (int k = 0; k < 4 * EACH; k++) sum += v[k].x ^ v[k].y;
+    if (lane < EACH) __stcs(bits + warp * EACH + lane, (uint32_t)sum);
+}
+
 template <int EACH>
 __global__ void lines_of_one(const uint32_t *table, uint32_t lines, uint64_t *out)
 {
@@ -97,6 +117,19 @@ double limit_lines(uint64_t bytes)
     return std::max({rate(4, 2, lines_of_four<2>, t.p, lines, out.p),
                      rate(4, 4, lines_of_four<4>, t.p, lines, out.p),
                      rate(4, 8, lines_of_four<8>, t.p, lines, out.p)});
+}
+
+double limit_streamed(uint64_t bytes)
+{
+    array<ulonglong2> t(bytes / 16);
+    array<unsigned long long> keys(LINES);
+    array<uint32_t> bits(LINES / 32);
+    const uint32_t lines = (uint32_t)(bytes / 64);
+    must(cudaMemset(t.p, 0, bytes), "a limit");
+    must(cudaMemset(keys.p, 0, LINES * 8), "a limit");
+    return std::max({rate(1, 1, lines_and_streams<1>, t.p, lines, keys.p, bits.p),
+                     rate(1, 2, lines_and_streams<2>, t.p, lines, keys.p, bits.p),
+                     rate(1, 4, lines_and_streams<4>, t.p, lines, keys.p, bits.p)});
 }
 
 double limit_single(uint64_t bytes)
