@@ -41,15 +41,18 @@ static void measure_size(uint64_t bytes, uint64_t *words, uint8_t *bits)
     MUST(tamis_solve(&plan, nullptr, &why));
     tamis_cuda *f = make_filter(bytes, 0.01);
     const double limit = limit_lines(bytes), atomics = limit_atomics(bytes);
+    const double streamed = limit_streamed(bytes);
     figure("limit", "random lines", bytes, limit, 0, "4 lanes of 16 bytes");
+    figure("limit", "lines beside keys and answers", bytes, streamed, 0, "8 bytes and a bit each");
     figure("limit", "random atomic ORs of a line", bytes, atomics, 0, "8 lanes of 8 bytes");
     fill_to_plan(f, words, plan.items);
     fill_words(words, KEYS, UINT64_C(1) << 40);
     const tamis_cuda_keys k = word_keys(words, KEYS);
     const double s = seconds(7, [&] { MUST(tamis_cuda_query(f, &k, bits, nullptr, &why)); });
     const double rate = (double)count_bits(bits, KEYS) / (double)KEYS;
-    char note[64];
-    snprintf(note, sizeof note, "%.4f %% false positives, 1 %% planned", 100 * rate);
+    char note[96];
+    snprintf(note, sizeof note, "%.1f %% of lines beside keys; %.4f %% false positives, 1 %% planned",
+             100 * (double)KEYS / s / streamed, 100 * rate);
     if (rate > 0.01025) wrong("the false-positive rate is %g instead of 0.01", rate);
     figure("query", "8-byte keys", bytes, (double)KEYS / s, limit, note);
     figure("add", "as it is done", bytes, time_add(f, k, 0, 0), 0, "");
