@@ -18,14 +18,15 @@ ROOT_PAGES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 
 # (caption, pages), as in the list beside each page.
 GROUPS = [
-    ("Begin", ["README", "docs/index", "docs/GUIDE"]),
+    ("Begin", ["README", "docs/index", "docs/INSTALL", "docs/GUIDE", "docs/RECIPES",
+               "docs/KINDS"]),
     ("In your language and database", ["docs/PYTHON", "docs/SQL", "docs/REDIS", "docs/BROWSER"]),
     ("Coming from", ["coming-from/index"]),
     ("Reference", ["reference/index", "reference/names", "reference/tamis.1", "examples/index"]),
-    ("Subjects", ["docs/KEYS", "docs/FOREIGN", "docs/GUARD", "docs/FORMAT"]),
+    ("Subjects", ["docs/KEYS", "docs/FOREIGN", "docs/GUARD", "docs/GPU", "docs/FORMAT"]),
     ("Accuracy and speed", ["docs/ACCURACY", "docs/FREQUENCY", "benchmarks/index",
                             "benchmarks/filters", "benchmarks/calls", "benchmarks/command"]),
-    ("Project", ["CHANGELOG", "SECURITY", "CONTRIBUTING", "docs/DESIGN", "docs/TESTING",
+    ("Project", ["CHANGELOG", "docs/COMPATIBILITY", "SECURITY", "CONTRIBUTING", "docs/DESIGN", "docs/TESTING",
                  "LICENSE"]),
 ]
 # Titles in that list, where the title of the page says too little or too much there.
@@ -35,6 +36,8 @@ TITLES = {"README": "Overview", "docs/index": "All documents", "docs/GUIDE": "Gu
           "reference/index": "Headers", "reference/names": "All names",
           "reference/tamis.1": "Manual page", "examples/index": "Examples",
           "docs/KEYS": "Keys", "docs/FOREIGN": "Foreign filters", "docs/GUARD": "The URL guard",
+          "docs/INSTALL": "Installing", "docs/RECIPES": "Recipes",
+          "docs/KINDS": "Which kind", "docs/GPU": "GPUs", "docs/COMPATIBILITY": "Compatibility",
           "docs/FORMAT": "File format", "docs/ACCURACY": "Accuracy of filters",
           "docs/FREQUENCY": "Accuracy of counts", "benchmarks/index": "Benchmarks",
           "benchmarks/filters": "Filters", "benchmarks/calls": "Calls",

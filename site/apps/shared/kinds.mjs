@@ -1,5 +1,5 @@
-// Every kind of filter and sketch that the pages show. `use` is the sentence of README's table
-// "Which kind", which a test compares.
+// Every kind of filter and sketch that the pages show. `use` is the sentence of the table in
+// docs/KINDS.md, which a test compares.
 
 // Numbers of kinds, flags and bounds: <tamis/tamis.h>, <tamis/inspect.h>.
 export const COMPACT = 4, TRANSFER = 16;

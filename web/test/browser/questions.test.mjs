@@ -1,4 +1,4 @@
-// The site's questions in Chromium: every kind can be reached, and the answers agree with README.
+// The site's questions in Chromium: every kind can be reached, and the answers agree with docs/KINDS.md.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,10 @@ import { folder, setFragment, visitSite } from './site.mjs';
 const { QUESTIONS, OUTCOMES, wayOf } = await import(join(folder, 'which-kind/questions.mjs'));
 const { FILTERS, SKETCHES, labelOf } = await import(join(folder, 'apps/kinds.mjs'));
 
-// The rows of README's table: the kind as it is written there, and what to use it for.
-function readmeTable() {
-  const text = readFileSync(join(source, 'README.md'), 'utf8');
-  const section = text.slice(text.indexOf('\n## Which kind\n'));
-  const rows = section.slice(section.indexOf('|---'), section.indexOf('\n\nA sealed filter'));
+// The rows of that table: the kind as it is written there, and what to use it for.
+function kindsTable() {
+  const text = readFileSync(join(source, 'docs/KINDS.md'), 'utf8');
+  const rows = text.slice(text.indexOf('|---'), text.indexOf('\n\nA sealed filter'));
   return new Map(rows.split('\n').slice(1).filter((row) => row.startsWith('|')).map((row) => {
     const cells = row.split('|').map((cell) => cell.trim());
     return [/`([^`]*)`/.exec(cells[1])[1], cells[4]];
@@ -30,13 +29,13 @@ function allWays(answers = []) {
     .flatMap((value) => allWays([...answers, [name, value]]));
 }
 
-test('the pages’ words about the kinds are those of README', () => {
-  const readme = readmeTable();
-  assert.ok(readme.size >= 15);
-  assert.deepEqual(new Map(FILTERS.map((kind) => [labelOf(kind), kind.use])), readme);
+test('the pages’ words about the kinds are those of docs/KINDS.md', () => {
+  const table = kindsTable();
+  assert.ok(table.size >= 15);
+  assert.deepEqual(new Map(FILTERS.map((kind) => [labelOf(kind), kind.use])), table);
 });
 
-test('every kind of README, except one for teaching, is reached by five questions at most', () => {
+test('every kind of that table, except one for teaching, is reached by five questions at most', () => {
   const ways = allWays(), reached = new Set(ways.map(({ kind }) => kind));
   for (const kind of FILTERS)
     assert.equal(reached.has(kind.id), !kind.use.startsWith('teaching'), kind.id);
