@@ -61,7 +61,8 @@ class Session(RegexLexer):
 
 
 # Languages of the documents' blocks that Pygments lacks.
-LEXERS = {"redis": Session, "acl": TextLexer, "haproxy": TextLexer, "sqlite": SqlLexer}
+LEXERS = {"redis": Session, "acl": TextLexer, "haproxy": TextLexer, "sqlite": SqlLexer,
+          "nginx": TextLexer}  # that of Pygments gives up at a block of Lua
 
 
 def setup(app):
