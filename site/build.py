@@ -69,7 +69,7 @@ def gather(build, pages):
             index.write("\n```{toctree}\n:hidden:\n\n"
                         + "".join(f"{short_title(pages, page)} </{page}>\n" for page in coming)
                         + "```\n")
-    for image in (contents.ROOT / "docs").glob("*.[sp][vn]g"):
+    for image in [*(contents.ROOT / "docs").glob("*.svg"), *(contents.ROOT / "docs").glob("*.png")]:
         shutil.copy(image, pages / "docs")
     licence = (contents.ROOT / "LICENSE").read_text()
     (pages / "LICENSE.md").write_text(f"# Licence\n\n```text\n{licence}```\n")

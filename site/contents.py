@@ -26,8 +26,8 @@ GROUPS = [
     ("Subjects", ["docs/KEYS", "docs/FOREIGN", "docs/GUARD", "docs/GPU", "docs/FORMAT"]),
     ("Accuracy and speed", ["docs/ACCURACY", "docs/FREQUENCY", "benchmarks/index",
                             "benchmarks/filters", "benchmarks/calls", "benchmarks/command"]),
-    ("Project", ["CHANGELOG", "docs/COMPATIBILITY", "SECURITY", "CONTRIBUTING", "docs/DESIGN", "docs/TESTING",
-                 "LICENSE"]),
+    ("Project", ["CHANGELOG", "docs/COMPATIBILITY", "SECURITY", "CONTRIBUTING", "docs/DESIGN",
+                 "docs/TESTING", "LICENSE"]),
 ]
 # Titles in that list, where the title of the page says too little or too much there.
 TITLES = {"README": "Overview", "docs/index": "All documents", "docs/GUIDE": "Guide",

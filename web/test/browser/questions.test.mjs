@@ -1,4 +1,5 @@
-// The site's questions in Chromium: every kind can be reached, and the answers agree with docs/KINDS.md.
+// The site's questions in Chromium: every kind can be reached, and the answers agree with the table
+// in docs/KINDS.md.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ test('the pages’ words about the kinds are those of docs/KINDS.md', () => {
   assert.deepEqual(new Map(FILTERS.map((kind) => [labelOf(kind), kind.use])), table);
 });
 
-test('every kind of that table, except one for teaching, is reached by five questions at most', () => {
+test('every kind of that table, but one for teaching, is reached by five questions at most', () => {
   const ways = allWays(), reached = new Set(ways.map(({ kind }) => kind));
   for (const kind of FILTERS)
     assert.equal(reached.has(kind.id), !kind.use.startsWith('teaching'), kind.id);
