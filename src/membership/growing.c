@@ -348,29 +348,35 @@ static tamis_status make_room_for(struct body *b, tamis_hash h)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static inline void growing_prefetch_key(const struct body *b, tamis_hash h)
+TAMIS__PREFETCHES growing_prefetch_key(const struct body *b, tamis_hash h)
 {
     const struct section *s = tamis__has_shares(b) ? tamis__share_of(b, h) : b->sections;
     const struct quotient t = tamis__growing_table(s);
     const uint64_t home = aim_at(&t, s->variant, h).home;
     const uint8_t *block = t.cells + home / 64 * tamis__block_bytes(t.width);
+    const uint8_t *slot = block + TAMIS__BLOCK_SLOTS + home % 64 * t.width / 8;
     TAMIS__PREFETCH(block);
-    /* A little to the right, because entries are pushed that way. */
-    TAMIS__PREFETCH(block + TAMIS__BLOCK_SLOTS + home % 64 * t.width / 8 + 16);
+    TAMIS__PREFETCH(slot - 1); /* for the first slot, the last byte before the slots */
+    /* A little to the right as well, because entries are pushed that way. */
+    TAMIS__PREFETCH(slot + 24);
+}
+
+TAMIS__PREFETCHES growing_prefetch_keys(const struct body *b, const tamis_hash *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++) growing_prefetch_key(b, h[i]);
 }
 
 static void growing_prefetch(const struct body *b, const struct batch *keys)
 {
-    for (size_t i = 0; i < keys->n; i++) growing_prefetch_key(b, keys->hashes[i]);
+    growing_prefetch_keys(b, keys->hashes, keys->n);
 }
 
-static void prefetch_for(const struct body *b, const struct batch *keys)
+TAMIS__PREFETCHES prefetch_for(const struct body *b, const struct batch *keys)
 {
-    const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
     if (TAMIS__AHEAD(keys->ahead))
-        growing_prefetch(b, &ahead);
+        growing_prefetch_keys(b, keys->ahead, keys->n);
     else if (keys->n > 1 && tamis__has_shares(b))
-        growing_prefetch(b, keys);
+        growing_prefetch_keys(b, keys->hashes, keys->n);
 }
 
 static inline enum added add_to(const struct body *b, tamis_hash h)
