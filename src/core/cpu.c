@@ -20,7 +20,8 @@ size_t tamis__runnable_kernels(const struct kernels **out)
     __builtin_cpu_init();
 #if !defined(__ILP32__) /* the kernels load a tamis_bytes as two 64-bit words */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") &&
+        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
         out[n++] =
             __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")
                 ? &tamis__avx512_bits

@@ -93,8 +93,9 @@ struct body_extra {
     bool summed; /* see other_totals */
     /* For kinds that grow: the limit of the image (0: no limit). */
     uint64_t max_bytes;
-    /* For growing filters with shares: the number of the section of each prefix of a hash, in a
-     * block of TAMIS__DIRECTORY_BYTES. It follows from the sections (struct kind.ready). */
+    /* For growing filters with shares: the number of the section of each prefix of a hash, and a
+     * summary of the first section, in a block of TAMIS__DIRECTORY_BYTES. It follows from the
+     * sections and their cells (struct kind.ready). */
     uint16_t *directory;
     /* For windows of filters: an add starts a new generation when the newest one has this many
      * items. 0: never. */
@@ -109,7 +110,7 @@ struct body_extra {
     uint64_t moved;
 };
 
-#define TAMIS__DIRECTORY_BYTES 2048u
+#define TAMIS__DIRECTORY_BYTES 6144u
 
 /* The sections of one structure. Kinds that are made of others pass slices of their sections on. */
 struct body {
@@ -403,7 +404,8 @@ struct kind {
     /* Prepare a handle for TAMIS_SHARED. It fails at most with TAMIS_ENOMEM or TAMIS_EFULL. NULL:
      * there is nothing to do. */
     tamis_status (*share)(struct body *b);
-    /* Derive what is not part of the sections from them, when a handle was made, opened or copied.
+    /* Derive what is not part of the sections from them and their cells, when a handle was made,
+     * opened or copied.
      * False: not enough memory. NULL: there is nothing to do. */
     bool (*ready)(struct body *b);
     /* Make it empty. NULL: all cells and totals become zero. */

@@ -209,11 +209,10 @@ static bool copy_content(tamis *copy, const tamis *t)
     tamis__take_fields(copy, t);
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
-    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) &&
-                      tamis__make_locks(copy) && is_ready(copy);
+    const bool made = tamis__alloc_cells(copy, false) && make_gate(copy) && tamis__make_locks(copy);
     if (made) tamis__take_cells(copy, t);
     tamis__gate_leave(slot);
-    return made;
+    return made && is_ready(copy);
 }
 
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)

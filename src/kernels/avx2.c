@@ -439,6 +439,7 @@ const struct kernels tamis__avx2 = {
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
     .registers_know = tamis__registers_know_avx2,
+    .bits = TAMIS__BITS_POPCNT,
     AVX2_LOCKED,
     .siphash = siphash_lanes_4,
 };

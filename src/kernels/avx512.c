@@ -508,9 +508,9 @@ AVX512 static void avx512_compact_query(const uint8_t *table, uint64_t lines, ui
     .compact_add = tamis__compact_add, .compact_query = avx512_compact_query,                      \
     .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
     .tally_add = tamis__tally_add_avx512, .registers_know = tamis__registers_know_avx512,          \
-    AVX512_LOCKED, .siphash = siphash_lanes_8, .xxh3_words = tamis__xxh3_words_avx512,             \
-    .xxh3_rows = tamis__xxh3_rows_avx512, .xxh3_short = tamis__xxh3_short_avx512,                  \
-    .xxh3_long = tamis__xxh3_long_avx512
+    .bits = TAMIS__BITS_PDEP, AVX512_LOCKED, .siphash = siphash_lanes_8,                           \
+    .xxh3_words = tamis__xxh3_words_avx512, .xxh3_rows = tamis__xxh3_rows_avx512,                  \
+    .xxh3_short = tamis__xxh3_short_avx512, .xxh3_long = tamis__xxh3_long_avx512
 
 const struct kernels tamis__avx512 = {
     COMMON,

@@ -213,6 +213,12 @@ extern const struct single tamis__line_single, tamis__line_single_avx2, tamis__l
 extern const struct single tamis__locked_single, tamis__locked_single_avx2;
 extern const struct single tamis__ribbon_single, tamis__ribbon_single_avx2;
 
+/* Instructions for bits: none, one that counts those of a word, and also one that seeks the n-th.
+ * The latter, PDEP, takes up to 300 cycles on AMD's processors before Zen 3, so only the tables of
+ * AVX-512 have it. Growing filters choose their own kernels by this (membership/growing_find.h), so
+ * that a build without them contains none. */
+enum tamis__bit_skill { TAMIS__BITS_IN_C, TAMIS__BITS_POPCNT, TAMIS__BITS_PDEP };
+
 struct kernels {
     const char *name;
     tamis__probe_prefetcher *probe_prefetch;
@@ -235,6 +241,7 @@ struct kernels {
     /* These two may be NULL if nothing is faster than the kind itself. */
     tamis__tally_adder *tally_add;
     tamis__register_asker *registers_know;
+    enum tamis__bit_skill bits;
     /* Not in tamis__shared. */
     tamis__locked_adder *locked_add;
     tamis__locked_single_adder *locked_add_one;

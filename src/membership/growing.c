@@ -29,8 +29,10 @@
  * one more bit instead of doubled. That is the same arithmetic: the table is doubled, and cut in
  * half. Its halves keep the number of homes, so the steps stay. There may be 1,024 sections.
  *
- * A query looks into the share of the key, which a directory of all prefixes of ten bits names, and
- * into the first table, which stays in the cache.
+ * A query looks into the share of the key, which a directory of all prefixes of ten bits names. It
+ * looks into the first table only if this has a key with the same 15 bits at the beginning. A
+ * summary in memory, which is not part of the image, has a bit for each of these prefixes, and at
+ * most one in eight is set.
  *
  * The rate. An entry keeps the bits that it was added with for ever. In a table of which the whole
  * hash space would have G homes, they are a part 1/(G 2^F) of it, and the entry matches a key that
@@ -60,7 +62,7 @@
  * shares are new. From 30 M keys on it is 26, and from 135 M on 31. While a share grows, both the
  * old and the new one are in memory.
  *
- * Cost: a query reads one or two cache lines, and some of the first table. An add moves the entries
+ * Cost: a query reads two or three cache lines. An add moves the entries
  * up to the next unused slot, (1 + 1/(1-load)^2)/2 of them: 20 on average over the loads of the
  * shares, 330 in a full one. No add copies more than 32,000 entries up to 16 M keys, or 63,000 up
  * to 30 M.
@@ -68,7 +70,7 @@
  * Keys that strangers choose require a secret key (tamis_options.key). Without it strangers can
  * pile up keys in one place. A table that is less than a quarter full does not grow for that; the
  * add fails with TAMIS_EFULL instead. */
-#include "growing.h"
+#include "growing_find.h"
 
 #include "../core/bitrows.h"
 #include "../core/bulk.h"
@@ -80,40 +82,14 @@
 
 #define MAX_LEVEL TAMIS__GROWING_MAX_LEVEL
 #define FIRST_LEVEL TAMIS__GROWING_FIRST_LEVEL
-#define PREFIXES (1u << TAMIS__MOST_SHARE_BITS)
+#define PREFIXES TAMIS__SHARE_PREFIXES
 
 /* --- Places ----------------------------------------------------------------------------------- */
 
-/* Where a hash belongs in a table, and the fingerprint of as many bits as its slots have. */
-struct aim {
-    uint64_t home, f;
-};
-
-/* The hash without the bits that its share has in common, as a fraction u of 1, is multiplied by
- * the number of homes. The product is exact, with the whole hash, so that the place in a table of
- * twice the homes, or in half of the share, follows from the place in this one. */
-static inline struct aim aim_at(const struct quotient *t, unsigned bits, tamis_hash h)
-{
-    const uint64_t hi = h.hi << bits | h.lo >> 1 >> (63 - bits), lo = h.lo << bits;
-    uint64_t fraction;
-    struct aim a;
-    tamis__multiply(hi, t->homes, &fraction, &a.home);
-    a.home += __builtin_add_overflow(fraction, tamis__mulhi(lo, t->homes), &fraction);
-    a.f = fraction >> (65 - t->width);
-    return a;
-}
-
-static inline bool is_in(const struct section *s, tamis_hash h)
+TAMIS__APART bool tamis__growing_find_slowly(const struct section *s, struct aim a, uint64_t *after)
 {
     const struct quotient t = tamis__growing_table(s);
-    const struct aim a = aim_at(&t, s->variant, h);
-    return tamis__quotient_occupied(&t, a.home) && tamis__quotient_find(&t, a.home, a.f, NULL);
-}
-
-static inline bool growing_has(const struct body *b, tamis_hash h)
-{
-    if (tamis__has_shares(b) && is_in(tamis__share_of(b, h), h)) return true;
-    return is_in(b->sections, h);
+    return tamis__quotient_find_slowly(&t, a.home, a.f, after);
 }
 
 /* --- The directory ---------------------------------------------------------------------------- */
@@ -127,28 +103,45 @@ static void fill_directory(uint16_t *directory, const struct section *s, uint32_
             directory[at] = (uint16_t)i;
 }
 
+/* Which prefixes of 15 bits the hashes of the first table have. At most 3,840 of 32,768 do, so that
+ * few queries and adds need to look there. A larger table, of an earlier version, is always looked
+ * into, and so is one that is broken. */
+static void summarize_first(const struct section *s, uint16_t *directory)
+{
+    uint8_t *summary = (uint8_t *)(directory + PREFIXES);
+    const struct quotient t = tamis__growing_table(s);
+    if (tamis__growing_level(s) > FIRST_LEVEL ||
+        !tamis__quotient_prefixes(&t, tamis__growing_level(s), TAMIS__SUMMARY_BITS, summary))
+        memset(summary, 0xff, TAMIS__SUMMARY_BYTES);
+}
+
 static bool growing_ready(struct body *b)
 {
     if (!tamis__has_shares(b)) return true;
     b->extra->directory = tamis__alloc(b->memory, TAMIS__DIRECTORY_BYTES);
     if (b->extra->directory == NULL) return false;
     fill_directory(b->extra->directory, b->sections, b->count);
+    summarize_first(b->sections, b->extra->directory);
     return true;
 }
 
 /* --- Growth ----------------------------------------------------------------------------------- */
 
-/* The result of adding a key to a table. */
-enum added { SEEN, STORED, NO_ROOM };
-
-static enum added store_in(const struct section *s, tamis_hash h)
+enum tamis__added tamis__growing_store(const struct section *s, struct aim a, uint64_t after)
 {
     struct quotient t = tamis__growing_table(s);
-    const struct aim a = aim_at(&t, s->variant, h);
+    if (tamis__quotient_entries(&t) >= tamis__quotient_capacity(t.homes, t.whole))
+        return TAMIS__NO_ROOM;
+    return tamis__quotient_insert(&t, a.home, after, a.f << 1 | 1) ? TAMIS__STORED : TAMIS__NO_ROOM;
+}
+
+static enum tamis__added store_in(const struct section *s, tamis_hash h)
+{
+    const struct quotient t = tamis__growing_table(s);
+    const struct aim a = tamis__growing_aim(s, h);
     uint64_t after;
-    if (tamis__quotient_find(&t, a.home, a.f, &after)) return SEEN;
-    if (tamis__quotient_entries(&t) >= tamis__quotient_capacity(t.homes, t.whole)) return NO_ROOM;
-    return tamis__quotient_insert(&t, a.home, after, a.f << 1 | 1) ? STORED : NO_ROOM;
+    if (tamis__quotient_find(&t, a.home, a.f, &after)) return TAMIS__SEEN;
+    return tamis__growing_store(s, a, after);
 }
 
 /* A doubled table is at most half full, not counting void entries, which are fewer than the rate
@@ -228,7 +221,7 @@ static tamis_status make_growth(const struct body *b, struct growth *g, tamis_ha
     if (!tamis__quotient_double(&from, &lower, g->parts == 2 ? &upper : NULL)) return TAMIS_EFULL;
     for (uint32_t i = 0; i < g->parts; i++)
         if (!has_gained(&g->to[i])) return TAMIS_EFULL;
-    return store_in(&g->to[half], h) == NO_ROOM ? TAMIS_EFULL : TAMIS_OK;
+    return store_in(&g->to[half], h) == TAMIS__NO_ROOM ? TAMIS_EFULL : TAMIS_OK;
 }
 
 /* Puts the new sections in the place of the old one. */
@@ -319,6 +312,7 @@ static tamis_status open_shares(struct body *b, tamis_hash h)
         return status;
     }
     fill_directory(directory, s, count);
+    summarize_first(s, directory);
     if (b->apart) tamis__free(b->memory, b->sections);
     b->sections = s;
     b->apart = true;
@@ -348,53 +342,34 @@ static tamis_status make_room_for(struct body *b, tamis_hash h)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-TAMIS__PREFETCHES growing_prefetch_key(const struct body *b, tamis_hash h)
-{
-    const struct section *s = tamis__has_shares(b) ? tamis__share_of(b, h) : b->sections;
-    const struct quotient t = tamis__growing_table(s);
-    const uint64_t home = aim_at(&t, s->variant, h).home;
-    const uint8_t *block = t.cells + home / 64 * tamis__block_bytes(t.width);
-    const uint8_t *slot = block + TAMIS__BLOCK_SLOTS + home % 64 * t.width / 8;
-    TAMIS__PREFETCH(block);
-    TAMIS__PREFETCH(slot - 1); /* for the first slot, the last byte before the slots */
-    /* A little to the right as well, because entries are pushed that way. */
-    TAMIS__PREFETCH(slot + 24);
-}
+/* The reference for the other kernels. */
+TAMIS__GROWING_KERNEL(in_c, , tamis__popcount, tamis__select)
 
-TAMIS__PREFETCHES growing_prefetch_keys(const struct body *b, const tamis_hash *h, size_t n)
+static const struct growing_kernel *growing_kernel(void)
 {
-    for (size_t i = 0; i < n; i++) growing_prefetch_key(b, h[i]);
+#ifdef TAMIS__GROWING_BITS
+    const enum tamis__bit_skill bits = tamis__kernels()->bits;
+    if (bits == TAMIS__BITS_PDEP) return &tamis__growing_pdep;
+    if (bits == TAMIS__BITS_POPCNT) return &tamis__growing_popcnt;
+#endif
+    return &tamis__growing_in_c;
 }
 
 static void growing_prefetch(const struct body *b, const struct batch *keys)
 {
-    growing_prefetch_keys(b, keys->hashes, keys->n);
-}
-
-TAMIS__PREFETCHES prefetch_for(const struct body *b, const struct batch *keys)
-{
-    if (TAMIS__AHEAD(keys->ahead))
-        growing_prefetch_keys(b, keys->ahead, keys->n);
-    else if (keys->n > 1 && tamis__has_shares(b))
-        growing_prefetch_keys(b, keys->hashes, keys->n);
-}
-
-static inline enum added add_to(const struct body *b, tamis_hash h)
-{
-    if (!tamis__has_shares(b)) return store_in(b->sections, h);
-    if (is_in(b->sections, h)) return SEEN;
-    return store_in(tamis__share_of(b, h), h);
+    tamis__growing_prefetch_keys(b, keys->hashes, keys->n);
 }
 
 static tamis_status growing_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                 size_t *done)
 {
-    prefetch_for(b, keys);
+    const struct growing_kernel *k = growing_kernel();
+    tamis__growing_prefetch_for(b, keys);
     memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const enum added added = add_to(b, keys->hashes[i]);
-        if (added == SEEN) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
-        if (added != NO_ROOM) continue;
+        const enum tamis__added added = k->put(b, keys->hashes[i]);
+        if (added == TAMIS__SEEN) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
+        if (added != TAMIS__NO_ROOM) continue;
         const tamis_status s = make_room_for(b, keys->hashes[i]);
         *done = i;
         if (s != TAMIS_OK) return s;
@@ -404,40 +379,18 @@ static tamis_status growing_add(struct body *b, const struct batch *keys, uint8_
 
 static void growing_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    prefetch_for(b, keys);
-    memset(bits, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++)
-        bits[i / 8] = (uint8_t)(bits[i / 8] | growing_has(b, keys->hashes[i]) << i % 8);
+    growing_kernel()->query(b, keys, bits);
 }
 
-TAMIS__SPECIALIZED bool single_growing_has(const tamis *t, tamis_hash h)
-{
-    return growing_has(&t->body, h);
-}
-
-static TAMIS__APART tamis_status single_growing_grow(tamis *t, tamis_hash h, bool *seen)
+tamis_status tamis__growing_grow(tamis *t, tamis_hash h, bool *seen)
 {
     return tamis__add_key(t, NULL, h, seen);
 }
 
-TAMIS__SPECIALIZED tamis_status single_growing_put(tamis *t, tamis_hash h, bool *seen)
-{
-    const enum added added = add_to(&t->body, h);
-    if (added == NO_ROOM) return single_growing_grow(t, h, seen);
-    return tamis__count_one(t, added == SEEN, seen);
-}
-
-TAMIS__ASK_SINGLE_BY(growing, , single_growing_has)
-TAMIS__ADD_SINGLE_BY(growing, , single_growing_put)
-
 static const struct single *growing_single(const struct body *b)
 {
-    static const struct single one = {.ask = single_growing_ask,
-                                      .add = single_growing_add,
-                                      .ask_hash = single_growing_ask_hash,
-                                      .add_hash = single_growing_add_hash};
     (void)b;
-    return &one;
+    return &growing_kernel()->single;
 }
 
 /* --- Cells ------------------------------------------------------------------------------------ */

@@ -20,11 +20,18 @@
 /* The bits by which the hash space is divided into shares: at first, and at most. */
 #define TAMIS__SHARE_BITS 5u
 #define TAMIS__MOST_SHARE_BITS 10u
+#define TAMIS__SHARE_PREFIXES (1u << TAMIS__MOST_SHARE_BITS)
 #define TAMIS__FIRST_SHARES (1u << TAMIS__SHARE_BITS)
 #define TAMIS__SHARE_LEVEL 11u /* where shares begin */
 /* How many levels below that of a first table of an earlier version, which may be large, the shares
  * begin, so that they take an eighth of its size. */
 #define TAMIS__OLDER_HEAD_START 3u
+/* The prefixes of hashes of which a filter with shares knows whether its first table has them. */
+#define TAMIS__SUMMARY_BITS 15u
+#define TAMIS__SUMMARY_BYTES ((1u << TAMIS__SUMMARY_BITS) / 8)
+_Static_assert(TAMIS__DIRECTORY_BYTES ==
+                   TAMIS__SHARE_PREFIXES * sizeof(uint16_t) + TAMIS__SUMMARY_BYTES,
+               "the directory and the summary of the first table are one block");
 /* The most sections of an image. */
 #define TAMIS__MOST_SHARES 1024u
 /* A share of this many homes or more is divided instead of doubled. */

@@ -22,7 +22,7 @@
  *
  * Every loop stops at the last block and every index is checked against it, whatever the bytes are,
  * because a table that is mapped from a file may change while it is read. */
-#include "quotient.h"
+#include "quotient_find.h"
 
 #define NOWHERE UINT64_MAX
 
@@ -201,9 +201,10 @@ static uint64_t unused_from(const struct quotient *t, uint64_t slot)
     return NOWHERE;
 }
 
-bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, uint64_t *after)
+bool tamis__quotient_find_slowly(const struct quotient *t, uint64_t home, uint64_t f,
+                                 uint64_t *after)
 {
-    const bool known = (occupied(t, home / 64) >> home % 64 & 1) != 0;
+    const bool known = tamis__quotient_occupied(t, home);
     if (!known && after == NULL) return false;
     uint64_t s = run_start(t, home);
     for (bool ended = !known; !ended; s++) {
@@ -212,6 +213,24 @@ bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, u
     }
     if (after != NULL) *after = s;
     return false;
+}
+
+#define LANES(w) (UINT64_MAX / ((UINT64_C(1) << (w)) - 1) >> 64 % (w))
+#define FOUR(w) LANES(w), LANES((w) + 1), LANES((w) + 2), LANES((w) + 3)
+
+const uint64_t tamis__quotient_lanes[58] = {0,        0,        0,         0,        FOUR(4),
+                                            FOUR(8),  FOUR(12), FOUR(16),  FOUR(20), FOUR(24),
+                                            FOUR(28), FOUR(32), FOUR(36),  FOUR(40), FOUR(44),
+                                            FOUR(48), FOUR(52), LANES(56), LANES(57)};
+
+bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, uint64_t *after)
+{
+    uint64_t slot;
+    const enum tamis__found found =
+        tamis__quotient_look(t->cells, t->width, home, f, &slot, tamis__popcount, tamis__select);
+    if (found == TAMIS__BEYOND) return tamis__quotient_find_slowly(t, home, f, after);
+    if (after != NULL) *after = slot;
+    return found == TAMIS__THERE;
 }
 
 /* --- Inserting -------------------------------------------------------------------------------- */
@@ -308,6 +327,26 @@ static bool next_run(const struct quotient *t, struct runs *r)
     r->end = run_end(t, r->start);
     r->broken = r->end == NOWHERE;
     return !r->broken;
+}
+
+bool tamis__quotient_prefixes(const struct quotient *t, unsigned log_homes, unsigned bits,
+                              uint8_t *set)
+{
+    struct runs r = {0};
+    while (next_run(t, &r))
+        for (uint64_t s = r.start; s < r.end; s++) {
+            const uint64_t v = quotient_get(t, s);
+            if (v == 0) return false;
+            /* The hash begins with the home and the fingerprint; what follows may be anything. */
+            const unsigned length = t->width - 1 - (unsigned)__builtin_ctzll(v);
+            const uint64_t known = (r.home << (t->width - 1)) | v >> 1;
+            const unsigned have = log_homes + length, all = log_homes + t->width - 1;
+            const uint64_t first =
+                (have < bits ? known & ~bits_below(all - have) : known) >> (all - bits);
+            const uint64_t n = have < bits ? UINT64_C(1) << (bits - have) : 1;
+            for (uint64_t i = first; i < first + n; i++) set[i / 8] |= (uint8_t)(1u << i % 8);
+        }
+    return !r.broken;
 }
 
 /* The number of slots from `block` on that belong to earlier homes, if all their runs end before

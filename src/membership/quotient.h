@@ -88,6 +88,9 @@ static inline bool tamis__quotient_match(uint64_t value, uint64_t f)
  * is broken. If no entry matches and `after` is not NULL, *after is the slot for a new entry of
  * this home. */
 bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, uint64_t *after);
+/* The same slot by slot, which quotient_find.h avoids where it can. */
+bool tamis__quotient_find_slowly(const struct quotient *t, uint64_t home, uint64_t f,
+                                 uint64_t *after);
 /* Inserts an entry at the slot that find returned. Returns false, with nothing changed, if there is
  * no unused slot to its right or a block's offset would become too large. The capacity is not
  * checked. */
@@ -99,6 +102,11 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t after, u
  * broken. */
 bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
                             struct quotient *upper);
+/* Sets bit i if the hash of an entry may begin with the `bits` bits of i, in a table of the whole
+ * hash space with 2^log_homes homes and at least that many bits in homes and fingerprints. Returns
+ * false if the table is broken; then not all bits are set. */
+bool tamis__quotient_prefixes(const struct quotient *t, unsigned log_homes, unsigned bits,
+                              uint8_t *set);
 /* Adds the number of entries of l bits to counts[l], for all l < width. */
 void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64]);
 /* Returns the reason why these bytes are not a table, or NULL. Reads all of them. */

@@ -17,7 +17,7 @@ avx2_line_add avx2_line_query avx512_line_add avx512_line_query scalar_line_add 
 tamis__probe_add tamis__probe_prefetch
 counting_add counting_query counting_count
 cuckoo_add cuckoo_query cuckoo_count
-growing_add growing_query
+growing_add growing_in_c_query growing_popcnt_query growing_pdep_query
 tamis__fuse_aim tamis__fuse_aim_avx512 tamis__ribbon_ask tamis__ribbon_prefetch map_prefetch
 count_min_add count_min_count tally_add tally_count top_add top_count
 distinct_prefetch tamis__hash_group

@@ -197,7 +197,8 @@ function library(from) {
     if (from == "src/image") return "image core sealed/collect.h sealed/hash_sort.h"
     if (from == "src/kernels")
         return "kernels core/bits.h core/single.h core/spin.h sealed/fuse.h" \
-            " sealed/ribbon/ribbon.h sealed/ribbon/sections.h distinct/registers.h"
+            " sealed/ribbon/ribbon.h sealed/ribbon/sections.h distinct/registers.h" \
+            " membership/growing_find.h"
     if (from == "src/membership") return "membership core image"
     if (from ~ /^src\/sealed(\/ribbon)?$/) return "sealed sealed/ribbon core image kernels"
     if (from == "src/frequency") return "frequency core image kernels"
