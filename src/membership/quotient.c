@@ -187,8 +187,7 @@ static uint64_t run_end(const struct quotient *t, uint64_t start)
  * them, but was not set before. */
 static uint64_t unused_from(const struct quotient *t, uint64_t slot)
 {
-    /* The quotient has a 1 for each slot, from the highest on. */
-    const uint64_t ones = UINT64_MAX / bits_below(t->width) >> 64 % t->width;
+    const uint64_t ones = tamis__quotient_lanes[t->width];
     const unsigned step = 57 / t->width; /* slots in a word, wherever it begins */
     while (slot < quotient_slots(t)) {
         const struct quotient_place p = quotient_place_of(t, slot);
@@ -215,13 +214,28 @@ bool tamis__quotient_find_slowly(const struct quotient *t, uint64_t home, uint64
     return false;
 }
 
-#define LANES(w) (UINT64_MAX / ((UINT64_C(1) << (w)) - 1) >> 64 % (w))
-#define FOUR(w) LANES(w), LANES((w) + 1), LANES((w) + 2), LANES((w) + 3)
+#define EACH_SLOT(w) (UINT64_MAX / ((UINT64_C(1) << (w)) - 1) >> 64 % (w))
+#define FOUR_WIDTHS(w) EACH_SLOT(w), EACH_SLOT((w) + 1), EACH_SLOT((w) + 2), EACH_SLOT((w) + 3)
 
-const uint64_t tamis__quotient_lanes[58] = {0,        0,        0,         0,        FOUR(4),
-                                            FOUR(8),  FOUR(12), FOUR(16),  FOUR(20), FOUR(24),
-                                            FOUR(28), FOUR(32), FOUR(36),  FOUR(40), FOUR(44),
-                                            FOUR(48), FOUR(52), LANES(56), LANES(57)};
+const uint64_t tamis__quotient_lanes[58] = {0,
+                                            0,
+                                            0,
+                                            0,
+                                            FOUR_WIDTHS(4),
+                                            FOUR_WIDTHS(8),
+                                            FOUR_WIDTHS(12),
+                                            FOUR_WIDTHS(16),
+                                            FOUR_WIDTHS(20),
+                                            FOUR_WIDTHS(24),
+                                            FOUR_WIDTHS(28),
+                                            FOUR_WIDTHS(32),
+                                            FOUR_WIDTHS(36),
+                                            FOUR_WIDTHS(40),
+                                            FOUR_WIDTHS(44),
+                                            FOUR_WIDTHS(48),
+                                            FOUR_WIDTHS(52),
+                                            EACH_SLOT(56),
+                                            EACH_SLOT(57)};
 
 bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, uint64_t *after)
 {
@@ -442,30 +456,36 @@ static bool end_building(struct quotient_builder *b)
     return true;
 }
 
+/* Writes what belongs to one of the two new homes of a run. */
+static bool build_home(struct quotient_builder to[2], const struct quotient *from,
+                       const struct runs *r, unsigned half)
+{
+    const uint64_t home = 2 * r->home + half;
+    const bool above = to[1].to != NULL && home >= from->homes;
+    struct quotient_builder *b = &to[above];
+    const uint64_t within = above ? home - from->homes : home;
+    return r->end - r->start == 1 ? build_one(b, from, quotient_get(from, r->start), within)
+                                  : build_half(b, from, r, half, within);
+}
+
 bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
                             struct quotient *upper)
 {
-    struct quotient_builder lower_half = {to, 0, 0, 0}, upper_half = {upper, 0, 0, 0};
+    struct quotient_builder halves[2] = {{to, 0, 0, 0}, {upper, 0, 0, 0}};
     struct runs r = {0};
     while (next_run(from, &r)) {
-        const uint64_t value = quotient_get(from, r.start);
-        const bool alone = r.end - r.start == 1;
-        unsigned halves = halves_of(from, value);
+        unsigned taken = halves_of(from, quotient_get(from, r.start));
         for (uint64_t s = r.start + 1; s < r.end; s++)
-            halves |= halves_of(from, quotient_get(from, s));
-        for (unsigned half = 0; half < 2; half++) {
-            if ((halves >> half & 1) == 0) continue;
-            const uint64_t home = 2 * r.home + half;
-            const bool below = upper == NULL || home < from->homes;
-            const uint64_t within = below ? home : home - from->homes;
-            struct quotient_builder *b = below ? &lower_half : &upper_half;
-            if (!(alone ? build_one(b, from, value, within)
-                        : build_half(b, from, &r, half, within)))
-                return false;
+            taken |= halves_of(from, quotient_get(from, s));
+        /* Nobody can predict which half it is, so it is no branch. */
+        if (taken != 3) {
+            if (!build_home(halves, from, &r, taken >> 1)) return false;
+        } else if (!build_home(halves, from, &r, 0) || !build_home(halves, from, &r, 1)) {
+            return false;
         }
     }
-    if (r.broken || !end_building(&lower_half)) return false;
-    return upper == NULL || end_building(&upper_half);
+    if (r.broken || !end_building(&halves[0])) return false;
+    return upper == NULL || end_building(&halves[1]);
 }
 
 /* --- The whole table -------------------------------------------------------------------------- */
