@@ -11,6 +11,19 @@ static bool has_bit_counts(void)
     return __builtin_cpu_supports("popcnt") && __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 &&
            (c >> 5 & 1) != 0;
 }
+
+static bool has_pdep(void)
+{
+    return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+
+/* It takes up to 300 cycles on AMD's processors before Zen 3, which are families 15h and 17h. All
+ * with AVX-512 are fast. */
+static bool has_fast_pdep(void)
+{
+    const bool is_slow = __builtin_cpu_is("amdfam15h") || __builtin_cpu_is("amdfam17h");
+    return has_pdep() && (__builtin_cpu_is("intel") || (__builtin_cpu_is("amd") && !is_slow));
+}
 #endif
 
 size_t tamis__runnable_kernels(const struct kernels **out)
@@ -20,14 +33,16 @@ size_t tamis__runnable_kernels(const struct kernels **out)
     __builtin_cpu_init();
 #if !defined(__ILP32__) /* the kernels load a tamis_bytes as two 64-bit words */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") && has_pdep())
         out[n++] =
             __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")
                 ? &tamis__avx512_bits
                 : &tamis__avx512;
 #endif
-    if (__builtin_cpu_supports("avx2") && has_bit_counts()) out[n++] = &tamis__avx2;
+    if (__builtin_cpu_supports("avx2") && has_bit_counts()) {
+        if (has_fast_pdep()) out[n++] = &tamis__avx2_pdep;
+        out[n++] = &tamis__avx2;
+    }
 #elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     out[n++] = &tamis__neon;
 #endif

@@ -419,29 +419,18 @@ AVX2_POPCNT void tamis__ribbon_solve_avx2(const uint64_t *rows, const uint32_t *
 #define TARGET AVX2
 #include "siphash_lanes.h"
 
-const struct kernels tamis__avx2 = {
-    .name = "avx2",
-    .probe_prefetch = tamis__probe_prefetch,
-    .probe_add = tamis__probe_add,
-    .probe_query = tamis__probe_query,
-    .line_add = avx2_line_add,
-    .line_query = avx2_line_query,
-    .line_single = &tamis__line_single_avx2,
-    .line_query_any = avx2_line_query_any,
-    .packed_add = avx2_packed_add,
-    .compact_add = tamis__compact_add,
-    .compact_query = tamis__compact_query,
-    .ribbon_aim = tamis__ribbon_aim_avx2,
-    .ribbon_query = tamis__ribbon_ask_avx2,
-    .ribbon_single = &tamis__ribbon_single_avx2,
-    .ribbon_solve = tamis__ribbon_solve_avx2,
-    .ribbon_sums = tamis__ribbon_sums_avx2,
-    .fuse_aim = tamis__fuse_aim,
-    .fuse_query = tamis__fuse_ask,
-    .registers_know = tamis__registers_know_avx2,
-    .bits = TAMIS__BITS_POPCNT,
-    AVX2_LOCKED,
-    .siphash = siphash_lanes_4,
-};
+#define AVX2_COMMON                                                                                \
+    .name = "avx2", .probe_prefetch = tamis__probe_prefetch, .probe_add = tamis__probe_add,        \
+    .probe_query = tamis__probe_query, .line_add = avx2_line_add, .line_query = avx2_line_query,   \
+    .line_single = &tamis__line_single_avx2, .line_query_any = avx2_line_query_any,                \
+    .packed_add = avx2_packed_add, .compact_add = tamis__compact_add,                              \
+    .compact_query = tamis__compact_query, .ribbon_aim = tamis__ribbon_aim_avx2,                   \
+    .ribbon_query = tamis__ribbon_ask_avx2, .ribbon_single = &tamis__ribbon_single_avx2,           \
+    .ribbon_solve = tamis__ribbon_solve_avx2, .ribbon_sums = tamis__ribbon_sums_avx2,              \
+    .fuse_aim = tamis__fuse_aim, .fuse_query = tamis__fuse_ask,                                    \
+    .registers_know = tamis__registers_know_avx2, AVX2_LOCKED, .siphash = siphash_lanes_4
+
+const struct kernels tamis__avx2 = {AVX2_COMMON, .bits = TAMIS__BITS_POPCNT};
+const struct kernels tamis__avx2_pdep = {AVX2_COMMON, .bits = TAMIS__BITS_PDEP};
 
 #endif

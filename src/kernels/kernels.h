@@ -213,10 +213,9 @@ extern const struct single tamis__line_single, tamis__line_single_avx2, tamis__l
 extern const struct single tamis__locked_single, tamis__locked_single_avx2;
 extern const struct single tamis__ribbon_single, tamis__ribbon_single_avx2;
 
-/* Instructions for bits: none, one that counts those of a word, and also one that seeks the n-th.
- * The latter, PDEP, takes up to 300 cycles on AMD's processors before Zen 3, so only the tables of
- * AVX-512 have it. Growing filters choose their own kernels by this (membership/growing_find.h), so
- * that a build without them contains none. */
+/* Instructions for bits: none, POPCNT, which counts those of a word, and also PDEP, which seeks the
+ * n-th, where it is fast (core/cpu.c). Growing filters choose their own kernels by this
+ * (membership/growing_find.h), so that a build without them contains none. */
 enum tamis__bit_skill { TAMIS__BITS_IN_C, TAMIS__BITS_POPCNT, TAMIS__BITS_PDEP };
 
 struct kernels {
@@ -256,6 +255,8 @@ struct kernels {
 };
 
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
+/* tamis__avx2 for processors with a fast PDEP. */
+extern const struct kernels tamis__avx2_pdep;
 /* tamis__avx512 for processors that also have VBMI2 and VPOPCNTDQ. */
 extern const struct kernels tamis__avx512_bits;
 /* Accesses cells by relaxed atomics, for TAMIS_SHARED without locks; has no hash functions. */
