@@ -477,7 +477,7 @@ bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
         unsigned taken = halves_of(from, quotient_get(from, r.start));
         for (uint64_t s = r.start + 1; s < r.end; s++)
             taken |= halves_of(from, quotient_get(from, s));
-        /* Nobody can predict which half it is, so it is no branch. */
+        /* Without a branch for which half it is, because nobody can predict that. */
         if (taken != 3) {
             if (!build_home(halves, from, &r, taken >> 1)) return false;
         } else if (!build_home(halves, from, &r, 0) || !build_home(halves, from, &r, 1)) {
