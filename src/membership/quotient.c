@@ -321,6 +321,80 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint
     return true;
 }
 
+/* --- Removing --------------------------------------------------------------------------------- */
+
+static bool ends_run(const struct quotient *t, uint64_t slot)
+{
+    return (run_ends(t, slot / 64) >> slot % 64 & 1) != 0;
+}
+
+/* The lowest set bit of a value tells its length: the lower, the longer. */
+static uint64_t lowest_bit(uint64_t value)
+{
+    return value & (0 - value);
+}
+
+struct quotient_match tamis__quotient_matches(const struct quotient *t, uint64_t home, uint64_t f)
+{
+    struct quotient_match m = {.after = run_start(t, home)};
+    bool ended = (occupied(t, home / 64) >> home % 64 & 1) == 0;
+    for (; !ended; m.after++) {
+        if (m.after >= quotient_slots(t)) {
+            m.entries = UINT64_MAX;
+            return m;
+        }
+        const uint64_t v = quotient_get(t, m.after);
+        ended = ends_run(t, m.after);
+        if (!tamis__quotient_match(v, f)) continue;
+        if (m.entries++ == 0 || lowest_bit(v) <= lowest_bit(m.value)) {
+            m.copies = v == m.value ? m.copies + 1 : 1;
+            m.value = v;
+            m.slot = m.after;
+        }
+    }
+    return m;
+}
+
+/* The first home after this one that has a run, or NOWHERE. */
+static uint64_t next_home(const struct quotient *t, uint64_t home)
+{
+    uint64_t block = home / 64, word = occupied(t, block) & ~bits_below(home % 64);
+    word &= word - 1; /* without this one */
+    while (word == 0) {
+        if (++block == t->blocks) return NOWHERE;
+        word = occupied(t, block);
+    }
+    return 64 * block + (unsigned)__builtin_ctzll(word);
+}
+
+/* The slot after the last run that was pushed to the right by the runs before it, from the run of
+ * this home on, which ends before `end`. */
+static uint64_t pushed_until(const struct quotient *t, uint64_t home, uint64_t end)
+{
+    for (uint64_t h = next_home(t, home); h < end; h = next_home(t, h)) end = run_end(t, end);
+    return end;
+}
+
+void tamis__quotient_erase(struct quotient *t, uint64_t home, uint64_t slot)
+{
+    const uint64_t start = run_start(t, home), end = run_end(t, slot);
+    const uint64_t until = pushed_until(t, home, end);
+    if (until > quotient_slots(t)) return; /* no checked table is so broken */
+    if (slot == start && slot + 1 == end)
+        quotient_set_bit(t, TAMIS__BLOCK_OCCUPIED, home, false);
+    else if (slot + 1 == end)
+        quotient_set_bit(t, TAMIS__BLOCK_RUN_ENDS, slot - 1, true);
+    for (uint64_t s = slot; s + 1 < until; s++) {
+        quotient_put(t, s, quotient_get(t, s + 1));
+        quotient_set_bit(t, TAMIS__BLOCK_RUN_ENDS, s, ends_run(t, s + 1));
+    }
+    quotient_put(t, until - 1, 0);
+    quotient_set_bit(t, TAMIS__BLOCK_RUN_ENDS, until - 1, false);
+    for (uint64_t b = home / 64 + 1; b <= (until - 1) / 64; b++)
+        tamis__put16(block_at(t, b) + TAMIS__BLOCK_OFFSET, (uint16_t)(offset(t, b) - 1));
+    tamis__put64(tamis__quotient_count(t), tamis__quotient_entries(t) - 1);
+}
+
 /* --- All runs, in order ----------------------------------------------------------------------- */
 
 struct runs {
@@ -412,25 +486,8 @@ static void end_run(struct quotient_builder *b, uint64_t home, uint64_t end)
     b->end = end;
 }
 
-/* Writes the entries of a run that go to the lower (0) or upper (1) of its two new homes, of which
- * `home` is the number within the table. There is at least one. */
-static bool build_half(struct quotient_builder *b, const struct quotient *from,
-                       const struct runs *r, unsigned half, uint64_t home)
-{
-    const unsigned top = from->width - 1;
-    uint64_t at;
-    if (!begin_run(b, home, r->end - r->start, &at)) return false;
-    for (uint64_t s = r->start; s < r->end; s++) {
-        const uint64_t v = quotient_get(from, s);
-        if (v != UINT64_C(1) << top && v >> top != half) continue;
-        quotient_fill(b->to, at++, halved(from, b->to, v));
-        b->entries++;
-    }
-    end_run(b, home, at);
-    return true;
-}
-
-/* The same for a run of one entry, which is the usual case. */
+/* Writes a run of one entry, which is the usual case, to its new home, of which `home` is the
+ * number within the table. */
 static bool build_one(struct quotient_builder *b, const struct quotient *from, uint64_t value,
                       uint64_t home)
 {
@@ -439,6 +496,38 @@ static bool build_one(struct quotient_builder *b, const struct quotient *from, u
     quotient_fill(b->to, at, halved(from, b->to, value));
     b->entries++;
     end_run(b, home, at + 1);
+    return true;
+}
+
+/* Whether an entry of this run has no bits left in its lower (0) or upper (1) new home: it had none
+ * before, or only the one that leads there. */
+static bool half_is_void(const struct quotient *from, const struct runs *r, unsigned half)
+{
+    const uint64_t none = tamis__quotient_void(from), only = (uint64_t)half << (from->width - 1);
+    for (uint64_t s = r->start; s < r->end; s++) {
+        const uint64_t v = quotient_get(from, s);
+        if (v == none || v == (only | none >> 1)) return true;
+    }
+    return false;
+}
+
+/* Writes the entries of a run that go to the lower (0) or upper (1) of its two new homes. There is
+ * at least one. */
+static bool build_half(struct quotient_builder *b, const struct quotient *from,
+                       const struct runs *r, unsigned half, uint64_t home)
+{
+    const unsigned top = from->width - 1;
+    uint64_t at;
+    if (half_is_void(from, r, half))
+        return build_one(b, from, tamis__quotient_void(from), home);
+    if (!begin_run(b, home, r->end - r->start, &at)) return false;
+    for (uint64_t s = r->start; s < r->end; s++) {
+        const uint64_t v = quotient_get(from, s);
+        if (v != UINT64_C(1) << top && v >> top != half) continue;
+        quotient_fill(b->to, at++, halved(from, b->to, v));
+        b->entries++;
+    }
+    end_run(b, home, at);
     return true;
 }
 
@@ -500,6 +589,38 @@ void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64])
     for (uint64_t s = 0; s < quotient_slots(t); s++) {
         const uint64_t v = quotient_get(t, s);
         if (v != 0) counts[t->width - 1 - (unsigned)__builtin_ctzll(v)]++;
+    }
+}
+
+/* Whether two values of a home are not equal, and the first matches all that the second does. */
+static bool is_within(uint64_t v, uint64_t outer)
+{
+    return v != outer && lowest_bit(outer) > lowest_bit(v) &&
+           ((v ^ outer) & ~((lowest_bit(outer) << 1) - 1)) == 0;
+}
+
+/* Whether no other entry of the run matches all that this one does. Of equal ones the first
+ * counts. */
+static bool is_outermost(const struct quotient *t, const struct runs *r, uint64_t slot)
+{
+    const uint64_t v = quotient_get(t, slot);
+    for (uint64_t s = r->start; s < r->end; s++) {
+        const uint64_t other = quotient_get(t, s);
+        if (is_within(v, other) || (other == v && s < slot)) return false;
+    }
+    return true;
+}
+
+void tamis__quotient_outermost(const struct quotient *t, uint64_t counts[64])
+{
+    struct runs r = {0};
+    while (next_run(t, &r)) {
+        const bool whole = r.end - r.start == 1 || r.end - r.start > 128;
+        for (uint64_t s = r.start; s < r.end; s++) {
+            const uint64_t v = quotient_get(t, s);
+            if (v != 0 && (whole || is_outermost(t, &r, s)))
+                counts[t->width - 1 - (unsigned)__builtin_ctzll(v)]++;
+        }
     }
 }
 

@@ -95,11 +95,31 @@ bool tamis__quotient_find_slowly(const struct quotient *t, uint64_t home, uint64
  * no unused slot to its right or a block's offset would become too large. The capacity is not
  * checked. */
 bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t after, uint64_t value);
+
+/* What the run of a home has of a fingerprint. */
+struct quotient_match {
+    uint64_t entries; /* how many match; UINT64_MAX: the table is broken */
+    uint64_t value;   /* the longest of them, which has the most bits */
+    uint64_t slot;    /* the last one of this value */
+    uint64_t copies;  /* how many have this value */
+    uint64_t after;   /* the slot for a new entry of the home, unless the table is broken */
+};
+struct quotient_match tamis__quotient_matches(const struct quotient *t, uint64_t home, uint64_t f);
+/* Removes the entry in this slot, which is in the run of this home. The table is then as if the
+ * entry had never been inserted. */
+void tamis__quotient_erase(struct quotient *t, uint64_t home, uint64_t slot);
+
+/* The value without bits, which matches every fingerprint of its home. */
+static inline uint64_t tamis__quotient_void(const struct quotient *t)
+{
+    return UINT64_C(1) << (t->width - 1);
+}
+
 /* Copies every entry of `from` to twice as many homes: the first bit of each fingerprint goes to
- * its home, and an entry without bits goes to both. They are the homes of `to`, or, if `upper` is
- * not NULL, the lower half of them are those of `to` and the upper half those of `upper`. These
- * must be empty, with widths at most one smaller. Returns false if there is no room or `from` is
- * broken. */
+ * its home, and an entry without bits goes to both. It is then the only one there: the home drops
+ * all others, because no query would need them. The homes are those of `to`, or, if `upper` is not
+ * NULL, the lower half of them are those of `to` and the upper half those of `upper`. These must be
+ * empty, with widths at most one smaller. Returns false if there is no room or `from` is broken. */
 bool tamis__quotient_double(const struct quotient *from, struct quotient *to,
                             struct quotient *upper);
 /* Sets bit i if the hash of an entry may begin with the `bits` bits of i, in a table of the whole
@@ -109,6 +129,9 @@ bool tamis__quotient_prefixes(const struct quotient *t, unsigned log_homes, unsi
                               uint8_t *set);
 /* Adds the number of entries of l bits to counts[l], for all l < width. */
 void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64]);
+/* The same without entries that match only what another entry of the home matches as well. Runs of
+ * more than 128 entries, which only keys that collide have, count as a whole. */
+void tamis__quotient_outermost(const struct quotient *t, uint64_t counts[64]);
 /* Returns the reason why these bytes are not a table, or NULL. Reads all of them. */
 const char *tamis__quotient_wrong(const struct quotient *t);
 

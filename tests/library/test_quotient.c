@@ -1,5 +1,5 @@
-/* Compares the quotient table with a plain list of its entries, after each of many inserts:
- * clusters within a block, across two, and beyond the end. */
+/* Compares the quotient table with a plain list of its entries, after each of many inserts and
+ * removals: clusters within a block, across two, and beyond the end. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/keys.h"
@@ -75,6 +75,52 @@ static void model_put(struct model *m, uint64_t home, uint64_t value)
     m->values[home][m->n[home]++] = value;
 }
 
+/* All entries that match, the last of the longest ones, and how many equal it. */
+static struct quotient_match model_matches(const struct model *m, uint64_t home, uint64_t f)
+{
+    struct quotient_match found = {.slot = UINT64_MAX};
+    for (unsigned i = 0; i < m->n[home]; i++) {
+        const uint64_t v = m->values[home][i];
+        const unsigned zeros = (unsigned)__builtin_ctzll(v);
+        if (v >> (zeros + 1) != f >> zeros) continue;
+        found.entries++;
+        if (found.value != 0 && zeros > (unsigned)__builtin_ctzll(found.value)) continue;
+        found.copies = v == found.value ? found.copies + 1 : 1;
+        found.value = v;
+        found.slot = i;
+    }
+    return found;
+}
+
+static void check_matches(const struct quotient *t, const struct model *m)
+{
+    for (uint64_t home = 0; home < t->homes; home++)
+        for (uint64_t f = 0; f < FINGERPRINTS; f += 3) {
+            const struct quotient_match a = tamis__quotient_matches(t, home, f);
+            const struct quotient_match b = model_matches(m, home, f);
+            CHECK(a.entries == b.entries && a.value == b.value && a.copies == b.copies);
+            if (b.entries != 0) CHECK(a.after - a.slot == m->n[home] - b.slot);
+        }
+}
+
+/* Removes all entries in a random order. The layout stays that of the list, so it is as if those
+ * that are gone had never been there. */
+static void check_removals(struct quotient *t, struct model *m, uint64_t *random)
+{
+    for (uint64_t left = tamis__quotient_entries(t); left > 0; left--) {
+        uint64_t home = splitmix(random) % t->homes;
+        while (m->n[home] == 0) home = (home + 1) % t->homes;
+        const unsigned i = (unsigned)(splitmix(random) % m->n[home]);
+        const struct quotient_match all = tamis__quotient_matches(t, home, 0);
+        tamis__quotient_erase(t, home, all.after - m->n[home] + i);
+        memmove(m->values[home] + i, m->values[home] + i + 1,
+                (--m->n[home] - i) * sizeof *m->values[home]);
+        check_model(t, m);
+        if (left % 16 == 0) check_matches(t, m);
+        CHECK_THAT(tamis__quotient_entries(t), ==, left - 1);
+    }
+}
+
 static void twice_of(const struct model *m, uint64_t homes, unsigned width, struct model *twice)
 {
     memset(twice, 0, sizeof *twice);
@@ -87,6 +133,13 @@ static void twice_of(const struct model *m, uint64_t homes, unsigned width, stru
             if (rest == 0 || top == 0) model_put(twice, 2 * home, aligned);
             if (rest == 0 || top == 1) model_put(twice, 2 * home + 1, aligned);
         }
+    /* An entry without bits is the only one of its home. */
+    for (uint64_t home = 0; home < 2 * homes; home++)
+        for (unsigned i = 0; i < twice->n[home]; i++)
+            if (twice->values[home][i] == UINT64_C(1) << (width - 1)) {
+                twice->values[home][0] = twice->values[home][i];
+                twice->n[home] = 1;
+            }
 }
 
 static struct quotient new_table(uint64_t homes, unsigned width, bool whole, struct bytes *cells)
@@ -157,12 +210,14 @@ static void check_table_is_the_list(uint64_t homes, bool whole)
             check_model(&t, &m);
             if (i % 16 == 15) check_answers(&t, &m);
         }
-        if (round % 4 > 1) continue; /* the end would have no room for twice the empty ones */
-        check_doubled(&t, &m, MODEL_WIDTH - 1);
-        check_doubled(&t, &m, MODEL_WIDTH + 5);
-        if (round % 4 != 0) continue; /* neither would the end of the lower half */
-        check_divided(&t, &m, MODEL_WIDTH - 1);
-        check_divided(&t, &m, MODEL_WIDTH);
+        check_matches(&t, &m);
+        /* In other rounds the end would have no room for twice the empty ones, or for those of the
+         * lower half. */
+        if (round % 4 <= 1) check_doubled(&t, &m, MODEL_WIDTH - 1);
+        if (round % 4 <= 1) check_doubled(&t, &m, MODEL_WIDTH + 5);
+        if (round % 4 == 0) check_divided(&t, &m, MODEL_WIDTH - 1);
+        if (round % 4 == 0) check_divided(&t, &m, MODEL_WIDTH);
+        check_removals(&t, &m, &random);
     }
     CHECK_THAT(refused, >, 50); /* the end of the table was reached */
     free(cells.p);
@@ -181,6 +236,28 @@ static void share_is_the_list(void)
     check_table_is_the_list(HOMES - 1, false);
 }
 
+/* The outermost entries match exactly the fingerprints that any entry matches, and each of them
+ * once. */
+static void outermost_entries_are_apart(void)
+{
+    struct bytes cells;
+    struct quotient t = new_table(HOMES, MODEL_WIDTH, true, &cells);
+    uint64_t random = 4;
+    for (unsigned round = 0; round < 20; round++) {
+        uint64_t matched = 0, covered = 0, counts[64] = {0};
+        memset(cells.p, 0, cells.n);
+        for (unsigned i = 0; i < 100; i++)
+            insert(&t, splitmix(&random) % 10, splitmix(&random) % (2 * FINGERPRINTS - 1) + 1);
+        for (uint64_t home = 0; home < HOMES; home++)
+            for (uint64_t f = 0; f < FINGERPRINTS; f++)
+                matched += tamis__quotient_find(&t, home, f, NULL);
+        tamis__quotient_outermost(&t, counts);
+        for (unsigned l = 0; l < MODEL_WIDTH; l++) covered += counts[l] * (FINGERPRINTS >> l);
+        CHECK_THAT(covered, ==, matched);
+    }
+    free(cells.p);
+}
+
 static void answers_of_a_broken_table_are_maybe(void)
 {
     struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(HOMES, MODEL_WIDTH, true));
@@ -188,11 +265,15 @@ static void answers_of_a_broken_table_are_maybe(void)
     memset(cells.p, 0, cells.n);
     cells.p[0] = 1; /* a run at home 0 that ends nowhere */
     CHECK(tamis__quotient_find(&t, 0, 5, NULL));
+    CHECK(tamis__quotient_matches(&t, 0, 5).entries == UINT64_MAX);
     CHECK(tamis__quotient_wrong(&t) != NULL);
     for (uint64_t b = 0; b < t.blocks; b++) /* slots that look used, offsets beyond the end */
         memset(cells.p + b * tamis__block_bytes(t.width), 0xff,
                (size_t)tamis__block_bytes(t.width));
-    for (uint64_t home = 0; home < HOMES; home++) CHECK(tamis__quotient_find(&t, home, 5, NULL));
+    for (uint64_t home = 0; home < HOMES; home++) {
+        CHECK(tamis__quotient_find(&t, home, 5, NULL));
+        CHECK(tamis__quotient_matches(&t, home, 5).entries != 0);
+    }
     CHECK(tamis__quotient_wrong(&t) != NULL);
     free(cells.p);
 }
@@ -248,6 +329,7 @@ static void piles_are_refused(void)
 static const struct test tests[] = {
     {"table_is_the_list", table_is_the_list},
     {"share_is_the_list", share_is_the_list},
+    {"outermost_entries_are_apart", outermost_entries_are_apart},
     {"every_bit_is_checked", every_bit_is_checked},
     {"piles_are_refused", piles_are_refused},
     {"answers_of_a_broken_table_are_maybe", answers_of_a_broken_table_are_maybe},
