@@ -126,8 +126,8 @@ unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h);
 /* Stores what TAMIS.INFO FULL reports about every shard in facts[cluster_shards]. It fills these
  * fields of tamis_facts: kind, bytes, items, planned_items, items_estimate, items_low, items_high,
  * fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, bound, m, k, seed,
- * weight, noise_999, overfull, sealed, collecting, conservative. Numbers that an older module does
- * not report are NAN. */
+ * weight, noise_999, overfull, sealed, collecting, conservative, removable. Numbers that an older
+ * module does not report are NAN. */
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts);
 /* Merges the shards of the others into those of `into`; all sets must have the same number of
  * shards. Set `once` for sums, which, unlike unions, must not be repeated when a server fails

@@ -537,7 +537,8 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .overfull = number_of(r, "overfull") != 0,
                        .sealed = number_of(r, "sealed") != 0,
                        .collecting = number_of(r, "collecting") != 0,
-                       .conservative = number_of(r, "conservative") != 0};
+                       .conservative = number_of(r, "conservative") != 0,
+                       .removable = number_of(r, "removable") != 0};
     return f->kind != TAMIS_AUTO ||
            client_fail(s->c, "%s: its kind is not known to this version", s->shards[shard].key);
 }

@@ -492,8 +492,8 @@ static bool tamis_reader__sums(const uint8_t *h, size_t size)
 }
 
 /* Checks the rest of the header. A rate is a double in 0 < rate <= 1, and such doubles are in the
- * order of their bits. The flags 4 and 8 at 20 are only for windows. The upper bytes of the flags
- * at 24 state how keys are encoded. */
+ * order of their bits. The flags 4 and 8 at 20 are only for windows, and 16 only for growing. The
+ * upper bytes of the flags at 24 state how keys are encoded. */
 static tamis_reader_status tamis_reader__header(tamis_reader *r, const uint8_t *h)
 {
     const uint64_t rate = tamis_reader__get64(h + 72);
@@ -505,7 +505,7 @@ static tamis_reader_status tamis_reader__header(tamis_reader *r, const uint8_t *
     r->secret[1] = 0;
     r->key_bytes = encoding == 2 ? 8 : encoding == 3 ? width : encoding == 4 ? 32 : 0;
     if (r->hash == 0 || r->hash > TAMIS_READER_CALLER_HASH) return TAMIS_READER_EVERSION;
-    if (tamis_reader__get16(h + 10) == 0 || (h[20] & 12) != 0 ||
+    if (tamis_reader__get16(h + 10) == 0 || (h[20] & 28) != 0 ||
         (encoding <= 5 && (encoding == 3) != (width != 0)) ||
         (r->hash != TAMIS_READER_XXH3 && r->secret[0] != 0) ||
         (r->hash == TAMIS_READER_SIPHASH) == tamis_reader__zero(h + 40, 16) ||

@@ -173,7 +173,7 @@ enum redis_keys {
       "cellbits] [GENERATIONS generations] "                                                       \
       "[INNER inner] [EXCLUDED excluded] [ERROR error] [DELTA delta] "                             \
       "[ENCODING encoding [width]] [STRICT] [COMPACT] [TURNING] [TRANSFER] "                       \
-      "[CONSERVATIVE]",                                                                            \
+      "[CONSERVATIVE] [REMOVABLE]",                                                                \
       "Creates an empty filter or sketch of any kind of the library")                              \
     X(tamis_add, "TAMIS.ADD", "1.0.0", 3, WRITES, WRITE, "key item",                               \
       "Adds an item; returns whether it was new")                                                  \

@@ -30,7 +30,8 @@ static const struct word {
              {"COMPACT", FLAG, TAMIS_COMPACT},
              {"TURNING", FLAG, TAMIS_AUTO_ROTATE},
              {"TRANSFER", FLAG, TAMIS_TRANSFER},
-             {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE}};
+             {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE},
+             {"REMOVABLE", FLAG, TAMIS_REMOVABLE}};
 #undef AT
 
 #endif

@@ -130,6 +130,7 @@ static void print_facts_json(const char *path, const tamis_facts *f)
     if (!counts) json_number("overflow", f->overflow);
     json_count("sections", f->sections);
     if (!counts) json_bool("turning", f->auto_rotate);
+    if (f->kind == TAMIS_GROWING) json_bool("removable", f->removable);
     if (f->epoch != 0) json_count("epoch", f->epoch);
     json_count("generation", f->generation);
     json_count("format", f->format);
@@ -307,8 +308,9 @@ static void print_facts(const char *path, const tamis_facts *f)
         print_weights(path, f);
         return;
     }
-    printf("%s: %s filter%s%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
-           f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "");
+    printf("%s: %s filter%s%s%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
+           f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "",
+           f->kind == TAMIS_GROWING && f->removable ? ", removable" : "");
     print_items(f);
     if (f->excluded != 0)
         printf("  never     %s excluded keys%s\n", grouped(f->excluded),

@@ -585,6 +585,10 @@ const char *reason_of(const tamis_error *why)
 {
     static char text[sizeof why->text + 60];
     if (why->better_kind == TAMIS_AUTO) return why->text;
+    if (why->better_kind == TAMIS_GROWING) {
+        snprintf(text, sizeof text, "%s: tamis build --kind growing --removable", why->text);
+        return text;
+    }
     if (why->better_kind == TAMIS_DISTINCT)
         snprintf(text, sizeof text, "%s: tamis distinct -o", why->text);
     else

@@ -199,6 +199,7 @@ static const char *not_for_foreign(const struct args *a)
     if (p->strict) return "--strict";
     if (p->compact) return "--compact";
     if (p->for_transfer) return "--for-transfer";
+    if (p->removable) return "--removable";
     if (p->m != 0 || p->k != 0) return "--m and --k";
     if (a->work.memory != 0) return "--memory";
     if (p->inner != NULL) return "--inner";

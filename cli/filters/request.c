@@ -86,6 +86,7 @@ static uint32_t usual_kind(const struct plan_args *a)
 {
     if (a->never.n > 0) return TAMIS_EXACT;
     if (a->is_static) return TAMIS_RIBBON; /* until --static has chosen */
+    if (a->removable) return TAMIS_GROWING;
     return a->for_transfer ? TAMIS_BLOOM : TAMIS_BLOCKED;
 }
 
@@ -129,7 +130,8 @@ bool plan_from(const struct plan_args *a, tamis_plan *out)
         .generations = limited(a->generations),
         .excluded = a->never_items,
         .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
-                 (a->turning ? TAMIS_AUTO_ROTATE : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
+                 (a->turning ? TAMIS_AUTO_ROTATE : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u) |
+                 (a->removable ? TAMIS_REMOVABLE : 0u)};
     *out = p;
     if (!encoding_from(a, out)) return false;
     if (!kind_from("kind", a->kind, usual_kind(a), &out->kind)) return false;
@@ -239,6 +241,7 @@ void plan_for_kind(tamis_plan *p, uint32_t kind)
     if (kind != TAMIS_EXACT) p->excluded = 0;
     if (kind != TAMIS_BLOCKED) p->flags &= ~(uint32_t)TAMIS_COMPACT;
     if (!window) p->flags &= ~(uint32_t)TAMIS_AUTO_ROTATE;
+    if (kind != TAMIS_GROWING) p->flags &= ~(uint32_t)TAMIS_REMOVABLE;
     if (!window) p->generations = 0;
     if (!counting && !map) p->cell_bits = 0;
     if (!window && !counting && kind != TAMIS_PAIR) p->inner_kind = 0;

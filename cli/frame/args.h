@@ -21,7 +21,7 @@ struct plan_args {
     double fpr;
     double error, delta; /* sketches */
     bool conservative;   /* count-min */
-    bool is_static, strict, compact, turning, for_transfer;
+    bool is_static, strict, compact, turning, for_transfer, removable;
     struct texts never;   /* files of lines that an exact filter excludes, */
     uint64_t never_items; /* and how many lines they have */
     double headroom;      /* build */

@@ -32,8 +32,7 @@ const struct command commands[] = {
      "# How many lines fit into two megabytes?\n"
      "tamis plan --fpr 1% --bytes 2MB",
      "items fpr bytes kind plot | error never-items inner counter-bits value-bits generations "
-     "turning "
-     "compact for-transfer m k svg force json",
+     "turning removable compact for-transfer m k svg force json",
      0, run_plan},
     {"build", SEEN, "-o OUT [FILE...]", "build a filter from lines",
      "Reads the files, or standard input, and writes a filter of their lines to the file given "
@@ -61,9 +60,9 @@ const struct command commands[] = {
      "# Make the smallest one, which never changes:\n"
      "tamis build --static -o sealed.tamis bad-urls.txt",
      "output force items fpr kind headroom field csv jsonl | static value-field " FORMATS
-     "bytes error never inner counter-bits value-bits "
-     "generations turning compact for-transfer m k seed encoding key-file strict overfill to "
-     "type null raw threads memory temp shards wait ack " SERVERS " quiet",
+     "bytes error never inner counter-bits value-bits generations turning removable compact "
+     "for-transfer m k seed encoding key-file strict overfill to type null raw threads memory temp "
+     "shards wait ack " SERVERS " quiet",
      0, run_build},
     {"add", MAKE, "FILTER [FILE...]", "add lines to a filter or a sketch",
      "Reads the files, or standard input, and adds their lines to FILTER. The file is replaced "
@@ -87,8 +86,9 @@ const struct command commands[] = {
      1, run_add},
     {"remove", MAKE, "FILTER [FILE...]", "remove lines from a filter or a sketch",
      "Reads the files, or standard input, and removes their lines from FILTER. This works with "
-     "counting, cuckoo and pair filters, and with signed-tally, count-min (unless it is "
-     "--conservative) and count-sketch. After an error the file stays as it was.\n"
+     "counting, cuckoo and pair filters, growing ones made with --removable, signed-tally, "
+     "count-min (unless it is --conservative) and count-sketch. After an error the file stays as "
+     "it was. A line that was in a growing filter 7 times stays (counting: 15 times).\n"
      "\n"
      "Remove only lines that were added. Removing a line that was never added but appears present "
      "damages other lines. Lines that are certainly absent change nothing; their number is "
@@ -96,8 +96,9 @@ const struct command commands[] = {
      "2 on an error.",
      "# Remove the lines of a file:\n"
      "tamis remove users.tamis gone.txt\n"
-     "# Make a filter from which lines can be removed:\n"
-     "tamis build --kind counting -o members.tamis users.txt",
+     "# Make filters from which lines can be removed; the second one grows:\n"
+     "tamis build --kind counting -o members.tamis users.txt &&\n"
+     "tamis build --kind growing --removable -o all.tamis users.txt",
      "field csv jsonl key-file quiet | " FORMATS "null raw threads wait " SERVERS, 1, run_remove},
     {"rotate", MAKE, "FILTER...", "start a new generation of a window and drop the oldest",
      "Run it at regular intervals, for example from cron. For a window of the last day, build it "

@@ -11,10 +11,10 @@ const struct option options[] = {
     {0, "kind", "KIND", TEXT, FILTER, AT(plan.kind),
      "kind of filter (default: blocked). Lines can be added: blocked, bloom, partitioned. "
      "Lines can also be removed: counting, cuckoo, pair (which can miss members). Grows with "
-     "its lines: growing. Forgets old lines: window. Sealed, so it never changes, and "
-     "smallest: ribbon, fuse, exact. Keeps a value for each key: map. auto chooses blocked or "
-     "bloom. A sketch that counts "
-     "distinct lines: distinct. 'tamis help kinds' compares them"},
+     "its lines: growing (with --removable they can also be removed). Forgets old lines: window. "
+     "Sealed, so it never changes, and smallest: ribbon, fuse, exact. Keeps a value for each key: "
+     "map. auto chooses blocked or bloom. A sketch that counts distinct lines: distinct. 'tamis "
+     "help kinds' compares them"},
     {0, "inner", "KIND", TEXT, DETAILS, AT(plan.inner),
      "kind of the filters inside a window or a pair: blocked (default), bloom or partitioned, and "
      "for a window also distinct. For a counting filter, the layout of its counters: bloom "
@@ -34,6 +34,9 @@ const struct option options[] = {
     {0, "turning", NULL, FLAG, DETAILS, AT(plan.turning),
      "let the window rotate by itself when its newest generation is full (default: only 'tamis "
      "rotate' rotates it)"},
+    {0, "removable", NULL, FLAG, FILTER, AT(plan.removable),
+     "growing, which it makes the default: lines can also be removed. Each line then takes room as "
+     "often as it is added, up to 7 times, and the file has about 16 KB or more"},
     {0, "static", NULL, FLAG, FILTER, AT(plan.is_static),
      "make a sealed filter: small, but it never changes. Its kind is chosen: the smallest "
      "one, or the one with the lowest rate if --bytes is given without --fpr. The choice is "

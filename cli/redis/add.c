@@ -87,11 +87,13 @@ static bool counts_lines(const struct remote *r)
 {
     tamis_kind kind = cluster_kind(r->s);
     tamis_facts f;
+    if (kind == TAMIS_GROWING) return true; /* which may be removable */
     if (kind == TAMIS_AUTO && !(cluster_shards(r->s) == 1 && cluster_set_info(r->s, &f)))
         return true;
     if (kind == TAMIS_AUTO) kind = f.kind;
     if (kind == TAMIS_DISTINCT) return false;
     return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO ||
+           (kind == TAMIS_GROWING && f.removable) ||
            kind == TAMIS_WINDOW; /* which may be a window of sketches */
 }
 
@@ -142,11 +144,13 @@ static bool check_removes(const struct remote *r)
     tamis_plan p = {.struct_size = sizeof p, .kind = cluster_kind(r->s), .items = 1};
     tamis_error why;
     tamis *t;
-    if (p.kind == TAMIS_AUTO || p.kind == TAMIS_COUNT_MIN) { /* which may be conservative */
+    /* A count-min may be conservative, and a growing filter removable. */
+    if (p.kind == TAMIS_AUTO || p.kind == TAMIS_COUNT_MIN || p.kind == TAMIS_GROWING) {
         tamis_facts *f = remote_facts(r);
         if (f == NULL) return false;
         p.kind = f->kind;
         p.flags = f->conservative ? TAMIS_CONSERVATIVE : 0;
+        if (f->kind == TAMIS_GROWING && f->removable) p.flags = TAMIS_REMOVABLE;
         free(f);
     }
     if (p.kind >= TAMIS_COUNT_MIN) p.bytes = 1 << 16;

@@ -28,8 +28,9 @@
  *                                                    median of a key's k counters
  *   window        as inner kind   no                 counts in the last generations: see below
  *
- * tamis_count also works on counting filters, up to the maximum of their counters, and on cuckoo
- * filters, up to 2^32 copies of a key. For both, `lower` is 0.
+ * tamis_count also works on counting filters, up to the maximum of their counters, on cuckoo
+ * filters, up to 2^32 copies of a key, and on growing filters with TAMIS_REMOVABLE, up to 6. For
+ * all of them, `lower` is 0.
  *
  * Plans. Give bytes or m, or error for count-min and count-sketch; the table in tamis.h has all
  * fields. For count-min, error and delta mean: with a probability of at most delta, a count is too
@@ -144,7 +145,7 @@ TAMIS_API tamis_status tamis_count_hash64(const tamis *t, const uint64_t *h, siz
  *   - tally, top, count-min and windows of them: tamis_estimate.upper, which is never too low;
  *   - count-sketch, signed-tally and windows of them: the count in the sketch, which can be too low
  *     as well as too high; it is tamis_estimate.estimate, and [lower, upper] surrounds it;
- *   - counting and cuckoo filters: tamis_estimate.upper, which is never too low;
+ *   - counting, cuckoo and removable growing filters: tamis_estimate.upper, which is never too low;
  *   - windows: the sum over all generations, in the time of one count for each of them.
  * INT64_MAX means "or more". It is returned if the counters of the key are saturated (for
  * count-sketch and signed-tally, if any of them is), and also if the call cannot decide. An error

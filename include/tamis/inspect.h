@@ -105,8 +105,9 @@ typedef struct tamis_facts {
     uint64_t items;        /* number of adds that changed something, which is slightly below the
                             * number of distinct keys. window: adds that changed the generation
                             * that was the newest then; a key counts once in each generation that
-                            * has it. counting, cuckoo: all adds minus all removals. Sealed kinds:
-                            * all adds; after the seal, the number of distinct keys               */
+                            * has it. If every add counts (counting, cuckoo, growing with
+                            * TAMIS_REMOVABLE): all adds minus all removals. Sealed kinds: all
+                            * adds; after the seal, the number of distinct keys                   */
     uint64_t planned_items;
     uint64_t excluded;     /* exact: number of distinct excluded keys (before the seal: of all)   */
     double fpr_planned;    /* false-positive rate with the planned items                          */
@@ -121,7 +122,8 @@ typedef struct tamis_facts {
     double overflow;       /* counting: probability that any counter is saturated after this many
                             * adds of distinct keys; 1 if one is                                  */
     double items_estimate; /* number of distinct items, estimated from the bits alone. cuckoo and
-                            * sealed kinds: items; tally, signed-tally, top, count-sketch: 0      */
+                            * sealed kinds: items; growing with TAMIS_REMOVABLE: entries; tally,
+                            * signed-tally, top, count-sketch: 0                                  */
     double items_low, items_high; /* its 99 % confidence interval; items_high is infinite if every
                             * bit is set or the bits do not determine it                          */
     double fill;           /* share of bits that are set, or of cells in use                      */
@@ -151,6 +153,9 @@ typedef struct tamis_facts {
     uint32_t key_width;    /* the length that every key must have, in bytes; 0: any length        */
     uint64_t epoch;        /* window: of the last tamis_rotate_to; 0: none                        */
     uint32_t bound;        /* which lower bound bound_bits is: TAMIS_BOUND_...                    */
+    bool removable;        /* keys can be removed (tamis_remove): counting, cuckoo, pair, growing
+                            * with TAMIS_REMOVABLE, and some sketches; not from this handle if it is
+                            * read_only                                                           */
 } tamis_facts;
 #define TAMIS_FACTS_INIT TAMIS_INIT(tamis_facts)
 

@@ -12,8 +12,7 @@
  *     tamis_save(t, "bad.tamis", NULL, NULL);
  *     tamis_close(t);
  *
- * Link with -ltamis -lm -pthread. "The simple part" explains these calls, and you can stop reading
- * after it. What comes with this header, and what else there is:
+ * Link with -ltamis -lm -pthread. You can stop reading after "The simple part". What else there is:
  *     <tamis/inspect.h>  what a filter reports: items, rates, sizes; included by this header
  *     <tamis/hashes.h>   keys that are hashed once, or by the caller; included by this header
  *     <tamis/columns.h>  keys in columns, as databases keep them
@@ -183,7 +182,8 @@ enum {                      /* tamis_plan.flags                                 
     TAMIS_COMPACT = 4,      /* blocked: bits anywhere in the line; saves 2 % at 1 %, 7 % at 1e-4  */
     TAMIS_AUTO_ROTATE = 8,  /* window of filters: an add rotates first if the newest one is full  */
     TAMIS_TRANSFER = 16,    /* bloom: small when packed: see publish.h                            */
-    TAMIS_CONSERVATIVE = 32 /* count-min: half the error, but no subtraction                      */
+    TAMIS_CONSERVATIVE = 32,/* count-min: half the error, but no subtraction                      */
+    TAMIS_REMOVABLE = 64    /* growing: keys can be removed; takes 16 KB or more, fpr >= 7e-14    */
 };
 struct tamis_plan {
     size_t struct_size;
@@ -279,13 +279,13 @@ TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys,
                                         uint8_t *bits);
 
 /* --- Sets that shrink, forget or merge -----------------------------------------------------------
- * Removes a key that was added, from counting, cuckoo, pair and some sketches (count.h). Fails with
- * TAMIS_EABSENT if it is certainly not a member (pair: does not seem to be one), with TAMIS_EFULL
- * if it was removed from a pair too often. Removing a key that was never added but seems to be a
- * member damages other keys, which may then be missed; no filter can detect that.                */
+ * Removes a key that was added, from counting, cuckoo, pair, growing with TAMIS_REMOVABLE and some
+ * sketches (count.h). Fails with TAMIS_EABSENT if it is certainly not a member (pair: does not seem
+ * to be one), with TAMIS_EFULL if it was removed from a pair too often. A key with more copies than
+ * can be counted stays a "maybe" (docs/GUIDE.md). Removing a key that was never added but seems to
+ * be a member damages other keys, which may then be missed; no filter can detect that.           */
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
-/* Removes keys. Continues past absent ones and sets their bits. After TAMIS_EFULL, those
- * for which tamis_may_contain still returns true were not removed.                               */
+/* Removes keys, and sets the bits of absent ones. TAMIS_EFULL: a pair kept those still found.    */
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
 /* Makes a window forget its oldest generation and begin a new one. Others: TAMIS_EUNSUPPORTED.   */

@@ -57,6 +57,7 @@ static const Field fact_fields[] = {
     {"key_width", 'I', AT(key_width)},
     {"epoch", 'Q', AT(epoch)},
     {"bound", 'I', AT(bound)},
+    {"removable", '?', AT(removable)},
     {NULL, 0, 0},
 };
 #undef AT

@@ -19,6 +19,7 @@ static bool add_constants(PyObject *m)
         {"AUTO_ROTATE", TAMIS_AUTO_ROTATE},
         {"TRANSFER", TAMIS_TRANSFER},
         {"CONSERVATIVE", TAMIS_CONSERVATIVE},
+        {"REMOVABLE", TAMIS_REMOVABLE},
         {"SAVE_NEW", TAMIS_SAVE_NEW},
         {"SAVE_PACKED", TAMIS_SAVE_PACKED},
     };

@@ -137,6 +137,7 @@ class Info:
     inner_kind: Optional[str]
     generations: int
     epoch: int
+    removable: bool  #: keys can be removed, unless read_only
 
 
 for _class in (Cardinality, Info, Similarity):

@@ -22,6 +22,7 @@ class Filter(Sketch, _tamis.FilterHandle):
 
     * kind: the structure; ``tamis.kinds`` lists them. "counting" and "cuckoo" can remove keys,
       "growing" takes any number of items, and "ribbon" is the smallest for sets that never change.
+    * removable: keys can be removed from a "growing" filter.
     * key: a secret key (tamis.Key, or 16 bytes), if strangers choose keys.
     * encoding: states how keys become bytes. With "int64le", integers are 8 bytes and not decimal
       text, which is fastest for columns of integers.
@@ -52,13 +53,14 @@ class Filter(Sketch, _tamis.FilterHandle):
                  encoding: Optional[str] = None, strict: bool = False, shared: bool = False,
                  threads: int = 0, max_bytes: int = 0, m: int = 0, k: int = 0, cell_bits: int = 0,
                  inner: Optional[str] = None, excluded: int = 0, compact: bool = False,
-                 for_transfer: bool = False) -> None:
+                 for_transfer: bool = False, removable: bool = False) -> None:
         if fpr is None and bytes is None and m == 0 and (items is not None or kind == "growing"):
             if not excluded:
                 fpr = 0.01
         plan = plan_dict(kind=kind, items=items, fpr=fpr, bytes=bytes, seed=seed, m=m, k=k,
                          cell_bits=cell_bits, inner=inner, excluded=excluded, encoding=encoding,
-                         strict=strict, compact=compact, for_transfer=for_transfer)
+                         strict=strict, compact=compact, for_transfer=for_transfer,
+                         removable=removable)
         kind_name = _tamis.kind_name(plan["kind"])
         if plan["kind"] and kind_name not in self._kinds:
             raise TypeError(f"a Filter cannot be a {kind_name}; see tamis.Counts, Top, Distinct, "

@@ -101,12 +101,14 @@ def plan_dict(*, kind: Optional[str] = "auto", items: Optional[float] = None,
               inner: Optional[str] = None, excluded: int = 0, error: Optional[float] = None,
               delta: Optional[float] = None, encoding: Optional[str] = None,
               strict: bool = False, compact: bool = False, auto_rotate: bool = False,
-              for_transfer: bool = False, conservative: bool = False) -> Dict[str, Any]:
+              for_transfer: bool = False, conservative: bool = False,
+              removable: bool = False) -> Dict[str, Any]:
     """The plan as the C half takes it."""
     flags = ((_tamis.STRICT if strict else 0) | (_tamis.COMPACT if compact else 0)
              | (_tamis.AUTO_ROTATE if auto_rotate else 0)
              | (_tamis.TRANSFER if for_transfer else 0)
-             | (_tamis.CONSERVATIVE if conservative else 0))
+             | (_tamis.CONSERVATIVE if conservative else 0)
+             | (_tamis.REMOVABLE if removable else 0))
     number, width = _encoding(encoding)
     always = fpr == 1 and kind == "map" and fpr is not True  # a map without fingerprints
     return {

@@ -12,6 +12,7 @@ COMPACT: int
 AUTO_ROTATE: int
 TRANSFER: int
 CONSERVATIVE: int
+REMOVABLE: int
 SAVE_NEW: int
 SAVE_PACKED: int
 version: str

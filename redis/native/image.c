@@ -299,12 +299,13 @@ static long reply_known_facts(redis_ctx *ctx, const tamis_facts *f)
     truth_field(ctx, "sealed", f->sealed);
     truth_field(ctx, "collecting", f->collecting);
     truth_field(ctx, "conservative", f->conservative);
+    truth_field(ctx, "removable", f->removable);
     truth_field(ctx, "hash-suspect", f->hash_suspect);
     redis_field(ctx, "epoch", (long long)f->epoch);
-    if (f->encoding == TAMIS_KEYS_UNSTATED) return 16;
+    if (f->encoding == TAMIS_KEYS_UNSTATED) return 17;
     text_field(ctx, "encoding", encoding != NULL ? encoding : "unknown");
     redis_field(ctx, "key-width", f->key_width);
-    return 18;
+    return 19;
 }
 
 /* And with what is computed from the cells. */

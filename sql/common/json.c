@@ -186,6 +186,7 @@ tamis_status sql_info_json(const tamis *t, char out[SQL_JSON_ROOM], tamis_error 
     if (!sketch) number(&to, "overflow", f.overflow);
     count(&to, "sections", f.sections);
     if (!sketch) flag(&to, "turning", f.auto_rotate);
+    if (f.kind == TAMIS_GROWING) flag(&to, "removable", f.removable);
     if (f.epoch != 0) count(&to, "epoch", f.epoch);
     count(&to, "generation", f.generation);
     count(&to, "format", f.format);

@@ -61,6 +61,7 @@ static void facts_of_content(const tamis *t, tamis_facts *out)
     out->epoch = __atomic_load_n(&tamis__extra(t)->epoch, __ATOMIC_RELAXED);
     out->encoding = tamis__encoding(t->stated);
     out->key_width = tamis__key_length(t);
+    out->removable = tamis__removes(t);
     if (tamis__sketch(t) != NULL) {
         tamis__sketch_facts(t, out);
         return;

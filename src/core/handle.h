@@ -187,6 +187,9 @@ bool tamis__alloc_cells(tamis *t, bool zeroed);
 /* Whether keys may be added and removed. Hashes only need a handle that is not read-only. */
 tamis_status tamis__may_change_keys(const tamis *t);
 
+/* Whether keys can be removed, unless the handle is read-only. */
+bool tamis__removes(const tamis *t);
+
 /* Set the reason for the status of a verb; TAMIS_OK has none. */
 tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 

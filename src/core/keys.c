@@ -215,15 +215,25 @@ tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *w
 
 /* --- Removing and rotating -------------------------------------------------------------------- */
 
-static bool can_remove(const tamis *t)
+bool tamis__removes(const tamis *t)
 {
     return t->kind->remove != NULL && (tamis__sketch(t) == NULL || tamis__takes_away(t));
+}
+
+static tamis_status not_planned(const tamis *t, tamis_error *why)
+{
+    tamis__fail(why, TAMIS_EUNSUPPORTED,
+                "keys can be removed from a %s filter only if it is planned with TAMIS_REMOVABLE",
+                t->kind->name);
+    if (why != NULL) why->better_kind = t->kind->id;
+    return TAMIS_EUNSUPPORTED;
 }
 
 static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
     if (tamis__sketch(t) != NULL) return tamis__cannot_take_away(t, why);
     if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
+    if (tamis__removable_kind(t->kind->id) != NULL) return not_planned(t, why);
     return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from %s %s",
                               t->kind->name, tamis__plural(&t->body));
 }
@@ -242,7 +252,7 @@ static tamis_status remove_key(tamis *t, tamis_hash h)
 
 tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why)
 {
-    if (!can_remove(t)) return cannot_remove(t, why);
+    if (!tamis__removes(t)) return cannot_remove(t, why);
     tamis_status s = tamis__may_change_keys(t);
     if (s == TAMIS_OK && tamis__wrong_length(t, len)) return tamis__check_length(t, len, why);
     if (s == TAMIS_OK) s = remove_key(t, tamis__hash_key(&t->hasher, key, len));
@@ -277,7 +287,7 @@ tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint
                                tamis_error *why)
 {
     const struct keys in = {.bytes = keys, .n = n};
-    if (!can_remove(t)) return cannot_remove(t, why);
+    if (!tamis__removes(t)) return cannot_remove(t, why);
     tamis_status s = tamis__may_change_keys(t);
     if (s != TAMIS_OK) return tamis__refuse(why, s);
     s = tamis__check_lengths(t, keys, n, why);
@@ -288,7 +298,7 @@ tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_
                                  tamis_error *why)
 {
     const struct keys in = {.hashes = h, .n = n};
-    if (!can_remove(t)) return cannot_remove(t, why);
+    if (!tamis__removes(t)) return cannot_remove(t, why);
     return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
 }
 
@@ -296,7 +306,7 @@ tamis_status tamis_remove_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t 
                                  tamis_error *why)
 {
     const struct keys in = {.words = h, .n = n};
-    if (!can_remove(t)) return cannot_remove(t, why);
+    if (!tamis__removes(t)) return cannot_remove(t, why);
     return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
 }
 

@@ -62,6 +62,13 @@ const struct kind *tamis__kind(uint32_t id)
     return NULL;
 }
 
+extern const struct kind tamis__growing_removable;
+
+const struct kind *tamis__removable_kind(uint32_t id)
+{
+    return id == TAMIS_GROWING && IS_LINKED(TAMIS_GROWING) ? &tamis__growing_removable : NULL;
+}
+
 tamis_status tamis__no_kind(uint32_t id, tamis_status unknown, tamis_error *why)
 {
     const char *name = tamis_kind_name(id);

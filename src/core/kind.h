@@ -264,7 +264,9 @@ enum {
     /* Has a value of cell_bits bits for each key (struct sealed_ops.value), and takes no key
      * without one. */
     TAMIS__VALUES = 8192,
-    TAMIS__LINED_VARIANT = 32768 /* TAMIS__LINES holds for sections of variant 1 */
+    TAMIS__LINED_VARIANT = 32768, /* TAMIS__LINES holds for sections of variant 1 */
+    /* Keys can be removed, unlike from other filters of the kind (tamis__removable_kind). */
+    TAMIS__REMOVES = 65536
 };
 
 /* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c
@@ -435,6 +437,10 @@ static inline bool tamis__has_boundary(const struct kind *k, const struct sectio
 
 /* NULL if there is no such kind, or if it is not in this build. */
 const struct kind *tamis__kind(uint32_t id);
+
+/* The table of the filters of a kind that were planned with TAMIS_REMOVABLE. NULL if there is no
+ * such kind, or if it does not accept the flag. */
+const struct kind *tamis__removable_kind(uint32_t id);
 
 /* Fails where tamis__kind returned NULL: with TAMIS_EUNSUPPORTED if the kind exists but is not in
  * this build, and otherwise with the status `unknown`. */

@@ -130,7 +130,8 @@ tamis_status tamis__from_plan(const tamis_plan *p, const tamis_options *o, const
     if (o->max_bytes != 0 && p->bytes > o->max_bytes)
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
-    const struct kind *kind = tamis__kind(p->kind);
+    const bool removable = (p->flags & TAMIS_REMOVABLE) != 0;
+    const struct kind *kind = removable ? tamis__removable_kind(p->kind) : tamis__kind(p->kind);
     tamis *t = tamis__new(kind, o, kind->layout(p, NULL), false);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     if (tamis__has_extra(t)) set_sketch(t, p);

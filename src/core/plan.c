@@ -116,7 +116,7 @@ const char *tamis_bound_name(uint32_t bound)
 
 #define PLAN_FLAGS                                                                                 \
     ((uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_AUTO_ROTATE |             \
-                TAMIS_TRANSFER | TAMIS_CONSERVATIVE))
+                TAMIS_TRANSFER | TAMIS_CONSERVATIVE | TAMIS_REMOVABLE))
 
 static const struct sketch_ops *plan_sketch(const struct kind *kind, const tamis_plan *p)
 {
@@ -163,7 +163,8 @@ static tamis_status refuse_plan(const struct kind *kind, bool sketch, uint32_t r
                 {TAMIS__PLANS_EXCLUDED, "excluded keys are"},
                 {TAMIS__PLANS_INNER, "an inner kind is"},
                 {TAMIS_COMPACT, "the compact variant is"},
-                {TAMIS_TRANSFER, "planning for transfer is"}};
+                {TAMIS_TRANSFER, "planning for transfer is"},
+                {TAMIS_REMOVABLE, "planning for removals is"}};
     struct kind_names room;
     if ((refused & (TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR)) != 0)
         return tamis__fail(why, TAMIS_EINVAL,

@@ -64,7 +64,14 @@ enum {
     E_OFFSET = 48,
     E_LENGTH = 56
 };
-enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4, FLAG_EPOCH = 8 };
+enum {
+    FLAG_SEALED = 1,
+    FLAG_STRICT = 2,
+    FLAG_TURNING = 4,
+    FLAG_EPOCH = 8,
+    FLAG_REMOVABLE = 16,
+    KNOWN_FLAGS = 31
+};
 enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2, SHIFT_STATED = 8 };
 
 static const uint8_t image_magic[8] = TAMIS_IMAGE_MAGIC;
@@ -125,7 +132,8 @@ static void image_put_header(uint8_t *h, const tamis *t)
 {
     const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u) |
                                (t->body.extra->turn_at != 0 ? FLAG_TURNING : 0u) |
-                               (tamis__extra(t)->epoch != 0 ? FLAG_EPOCH : 0u);
+                               (tamis__extra(t)->epoch != 0 ? FLAG_EPOCH : 0u) |
+                               ((t->kind->traits & TAMIS__REMOVES) != 0 ? FLAG_REMOVABLE : 0u);
     const uint64_t generation = tamis__generation(t);
     uint64_t rate;
     memcpy(&rate, tamis__sketch(t) != NULL ? &tamis__extra(t)->planned_error : &t->planned_fpr, 8);
@@ -500,8 +508,8 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     if (t->strict && (t->kind->accepts & TAMIS_STRICT) == 0)
         return tamis__corrupt(why, H_READ_ONLY,
                               "this filter is marked as strict, but its kind is never full");
-    t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING | FLAG_EPOCH)) != 0 ||
-               tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
+    t->newer =
+        (flags & ~(uint32_t)KNOWN_FLAGS) != 0 || tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
     t->read_only = t->sealed || t->newer;
     return set_hasher(t, h, o, why);
 }
@@ -601,6 +609,14 @@ static tamis_status check_sections(const struct kind *kind, bool sketch, const s
     return reason == NULL ? TAMIS_OK : tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
 }
 
+/* The table of the kind that the header names. NULL: it has no removable filters. */
+static const struct kind *kind_of(const uint8_t *header)
+{
+    const uint32_t id = tamis__get16(header + H_KIND);
+    const bool removable = (tamis__get32(header + H_READ_ONLY) & FLAG_REMOVABLE) != 0;
+    return removable ? tamis__removable_kind(id) : tamis__kind(id);
+}
+
 /* The bytes of the image stay const, because the handle is read-only. */
 static void set_in_place(struct body *b, const uint8_t *image)
 {
@@ -615,7 +631,10 @@ static void set_in_place(struct body *b, const uint8_t *image)
 static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
-    const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
+    const struct kind *kind = kind_of(m->bytes);
+    if (kind == NULL)
+        return tamis__corrupt(why, H_READ_ONLY,
+                              "this filter is marked as removable, but its kind is not");
     const struct body shape = {.sections = m->sections, .count = m->count};
     const struct sketch_ops *sketch = tamis__sketch_of(kind, tamis__inner(&shape));
     tamis_status s = check_sections(kind, sketch != NULL, m, why);

@@ -115,7 +115,7 @@ static void summarize_first(const struct section *s, uint16_t *directory)
         memset(summary, 0xff, TAMIS__SUMMARY_BYTES);
 }
 
-static bool growing_ready(struct body *b)
+bool tamis__growing_ready(struct body *b)
 {
     if (!tamis__has_shares(b)) return true;
     b->extra->directory = tamis__alloc(b->memory, TAMIS__DIRECTORY_BYTES);
@@ -158,6 +158,7 @@ struct growth {
     uint32_t at;    /* the number of the section */
     uint32_t parts; /* 1 or 2 */
     struct section to[2];
+    tamis__growing_storer *store; /* adds the key that has no room otherwise */
 };
 
 static void free_growth(const struct body *b, struct growth *g)
@@ -221,7 +222,7 @@ static tamis_status make_growth(const struct body *b, struct growth *g, tamis_ha
     if (!tamis__quotient_double(&from, &lower, g->parts == 2 ? &upper : NULL)) return TAMIS_EFULL;
     for (uint32_t i = 0; i < g->parts; i++)
         if (!has_gained(&g->to[i])) return TAMIS_EFULL;
-    return store_in(&g->to[half], h) == TAMIS__NO_ROOM ? TAMIS_EFULL : TAMIS_OK;
+    return g->store(&g->to[half], h) == TAMIS__NO_ROOM ? TAMIS_EFULL : TAMIS_OK;
 }
 
 /* Puts the new sections in the place of the old one. */
@@ -248,9 +249,10 @@ static tamis_status take_growth(struct body *b, const struct growth *g)
     return TAMIS_OK;
 }
 
-static tamis_status grow_as(struct body *b, uint32_t at, bool divided, tamis_hash h)
+static tamis_status grow_as(struct body *b, uint32_t at, bool divided, tamis_hash h,
+                            tamis__growing_storer *store)
 {
-    struct growth g = {.at = at};
+    struct growth g = {.at = at, .store = store};
     plan_growth(b, &g, divided);
     tamis_status s = make_growth(b, &g, h);
     if (s == TAMIS_OK) s = take_growth(b, &g);
@@ -258,9 +260,9 @@ static tamis_status grow_as(struct body *b, uint32_t at, bool divided, tamis_has
     return s;
 }
 
-/* Doubles or divides the section of a hash that has no room otherwise, and adds it. Keys that all
- * belong to one half gain nothing from a division. */
-static tamis_status grow_for(struct body *b, uint32_t at, tamis_hash h)
+/* Keys that all belong to one half gain nothing from a division. */
+tamis_status tamis__growing_enlarge(struct body *b, uint32_t at, tamis_hash h,
+                                    tamis__growing_storer *store)
 {
     const struct section *s = b->sections + at;
     const struct quotient t = tamis__growing_table(s);
@@ -268,8 +270,8 @@ static tamis_status grow_for(struct body *b, uint32_t at, tamis_hash h)
         return TAMIS_EFULL;
     const bool divided = tamis__is_share(s) && s->m >= TAMIS__DIVIDED_FROM &&
                          s->variant < TAMIS__MOST_SHARE_BITS && b->count < TAMIS__MOST_SHARES;
-    const tamis_status status = grow_as(b, at, divided, h);
-    return divided && status == TAMIS_EFULL ? grow_as(b, at, false, h) : status;
+    const tamis_status status = grow_as(b, at, divided, h, store);
+    return divided && status == TAMIS_EFULL ? grow_as(b, at, false, h, store) : status;
 }
 
 static void free_shares(const struct body *b, struct section *s, uint16_t *directory)
@@ -328,16 +330,17 @@ static tamis_status open_shares(struct body *b, tamis_hash h)
 static tamis_status make_room_for(struct body *b, tamis_hash h)
 {
     if (tamis__has_shares(b))
-        return grow_for(b, (uint32_t)(tamis__share_of(b, h) - b->sections), h);
+        return tamis__growing_enlarge(b, (uint32_t)(tamis__share_of(b, h) - b->sections), h,
+                                      store_in);
     const struct quotient t = tamis__growing_table(b->sections);
     if (tamis__growing_level(b->sections) < FIRST_LEVEL || b->sections->k > TAMIS__MOST_SHARED_BASE)
-        return grow_for(b, 0, h);
+        return tamis__growing_enlarge(b, 0, h, store_in);
     /* Shares of the highest level alone would add more to the rate than the next table may. */
     if (tamis__growing_level(b->sections) + 1 >= MAX_LEVEL ||
         tamis__quotient_entries(&t) < t.homes / 4)
         return TAMIS_EFULL;
     const tamis_status status = open_shares(b, h);
-    return status == TAMIS_EFULL ? grow_for(b, 0, h) : status;
+    return status == TAMIS_EFULL ? tamis__growing_enlarge(b, 0, h, store_in) : status;
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
@@ -345,7 +348,7 @@ static tamis_status make_room_for(struct body *b, tamis_hash h)
 /* The reference for the other kernels. */
 TAMIS__GROWING_KERNEL(in_c, , tamis__popcount, tamis__select)
 
-static const struct growing_kernel *growing_kernel(void)
+const struct growing_kernel *tamis__growing_kernel(void)
 {
 #ifdef TAMIS__GROWING_BITS
     const enum tamis__bit_skill bits = tamis__kernels()->bits;
@@ -355,7 +358,7 @@ static const struct growing_kernel *growing_kernel(void)
     return &tamis__growing_in_c;
 }
 
-static void growing_prefetch(const struct body *b, const struct batch *keys)
+void tamis__growing_prefetch(const struct body *b, const struct batch *keys)
 {
     tamis__growing_prefetch_keys(b, keys->hashes, keys->n);
 }
@@ -363,7 +366,7 @@ static void growing_prefetch(const struct body *b, const struct batch *keys)
 static tamis_status growing_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                 size_t *done)
 {
-    const struct growing_kernel *k = growing_kernel();
+    const struct growing_kernel *k = tamis__growing_kernel();
     tamis__growing_prefetch_for(b, keys);
     memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
@@ -377,9 +380,9 @@ static tamis_status growing_add(struct body *b, const struct batch *keys, uint8_
     return TAMIS_OK;
 }
 
-static void growing_query(const struct body *b, const struct batch *keys, uint8_t *bits)
+void tamis__growing_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    growing_kernel()->query(b, keys, bits);
+    tamis__growing_kernel()->query(b, keys, bits);
 }
 
 tamis_status tamis__growing_grow(tamis *t, tamis_hash h, bool *seen)
@@ -390,12 +393,12 @@ tamis_status tamis__growing_grow(tamis *t, tamis_hash h, bool *seen)
 static const struct single *growing_single(const struct body *b)
 {
     (void)b;
-    return &growing_kernel()->single;
+    return &tamis__growing_kernel()->single;
 }
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-static const char *growing_wrong_cells(const struct body *b)
+const char *tamis__growing_wrong_cells(const struct body *b)
 {
     const char *reason = NULL;
     for (uint32_t i = 0; i < b->count && reason == NULL; i++) {
@@ -433,12 +436,14 @@ static struct estimate void_keys(const struct section *s, unsigned first, uint64
 
 /* Sums that the gauge needs of all sections. */
 struct gauge_sums {
-    unsigned first; /* the level of the first table */
+    unsigned first;   /* the level of the first table */
+    bool own_entries; /* every add stored an entry, so that none was lost */
     double lost, variance;
 };
 
 /* Computes rate and items of a section from the number of entries of each length, the oldest and
- * shortest first. The rate is exact. While it was r, r/(1-r) keys were lost as "seen" for each one
+ * shortest first. The rate is exact: if entries lie within others, as they do where keys can be
+ * removed, only the outer ones count. While it was r, r/(1-r) keys were lost as "seen" for each one
  * that was stored; within one length r rose in equal steps. `before` is the rate of the first
  * table, which all keys of a share were compared with as well. Returns the rate within the
  * section's share. */
@@ -446,13 +451,15 @@ static double gauge_section(const struct section *s, double before, struct gauge
                             struct gauge *out)
 {
     const struct quotient t = tamis__growing_table(s);
-    uint64_t counts[64] = {0};
+    uint64_t counts[64] = {0}, outer[64] = {0};
     double rate = 0;
     tamis__quotient_lengths(&t, counts);
+    if (sums->own_entries) tamis__quotient_outermost(&t, outer);
     out->cells += s->m;
     for (unsigned l = 0; l < t.width; l++) {
         if (counts[l] == 0) continue;
-        const double n = (double)counts[l], part = ldexp(n / (double)s->m, -(int)l);
+        const double n = (double)counts[l], apart = sums->own_entries ? (double)outer[l] : n;
+        const double part = ldexp(apart / (double)s->m, -(int)l);
         const struct estimate e =
             l == 0 ? void_keys(s, sums->first, counts[0]) : (struct estimate){n, n, n};
         const double r = fmin(before + rate + part / 2, 0.99); /* more means a hostile image */
@@ -467,19 +474,34 @@ static double gauge_section(const struct section *s, double before, struct gauge
     return rate;
 }
 
-static void growing_gauge(const struct body *b, const struct body *other, double z,
-                          struct gauge *out)
+static void gauge_sections(const struct body *b, struct gauge_sums *sums, struct gauge *out)
 {
-    struct gauge_sums sums = {.first = tamis__first_level(b)};
     double before = 0;
-    (void)other;
+    sums->first = tamis__first_level(b);
     for (uint32_t i = 0; i < b->count; i++) {
         const struct section *s = b->sections + i;
-        const double rate = gauge_section(s, before, &sums, out);
+        const double rate = gauge_section(s, before, sums, out);
         if (!tamis__is_share(s)) before = rate;
         out->rate += ldexp(rate, -(int)s->variant);
     }
     out->rate = fmin(out->rate, 1);
+}
+
+void tamis__growing_gauge_own(const struct body *b, const struct body *other, double z,
+                              struct gauge *out)
+{
+    struct gauge_sums sums = {.own_entries = true};
+    (void)other;
+    (void)z;
+    gauge_sections(b, &sums, out);
+}
+
+static void growing_gauge(const struct body *b, const struct body *other, double z,
+                          struct gauge *out)
+{
+    struct gauge_sums sums = {0};
+    (void)other;
+    gauge_sections(b, &sums, out);
     if (out->hit == 0) return;
     /* The 1 is for cases where so few are lost that the normal approximation does not hold: a
      * Poisson variable still stays below. */
@@ -492,17 +514,17 @@ const struct kind tamis__growing = {
     .id = TAMIS_GROWING,
     .name = "growing",
     .traits = TAMIS__GROWS,
-    .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR,
+    .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS_REMOVABLE,
     .variants = TAMIS__MOST_SHARE_BITS,
     .instead = TAMIS_BLOCKED,
     .solve = TAMIS__FULL(tamis__growing_solve),
     .layout = TAMIS__FULL(tamis__growing_layout),
     .wrong_shape = tamis__growing_wrong_shape,
-    .wrong_cells = growing_wrong_cells,
-    .ready = growing_ready,
-    .prefetch = TAMIS__FULL(growing_prefetch),
+    .wrong_cells = tamis__growing_wrong_cells,
+    .ready = tamis__growing_ready,
+    .prefetch = TAMIS__FULL(tamis__growing_prefetch),
     .add = TAMIS__FULL(growing_add),
-    .query = growing_query,
+    .query = tamis__growing_query,
     .single = TAMIS__SINGLE(growing_single),
     .gauge = growing_gauge,
 };

@@ -94,4 +94,25 @@ tamis_status tamis__growing_solve(tamis_plan *plan, tamis_promise *promise, tami
 uint32_t tamis__growing_layout(const tamis_plan *plan, struct section *out);
 const char *tamis__growing_wrong_shape(const struct body *b);
 
+/* The result of adding a key to a table. */
+enum tamis__added { TAMIS__SEEN, TAMIS__STORED, TAMIS__NO_ROOM };
+
+/* --- For growing_removable.c ------------------------------------------------------------------ */
+
+/* Adds a key to a table that has grown. */
+typedef enum tamis__added tamis__growing_storer(const struct section *s, tamis_hash h);
+
+/* Doubles or divides the section of a hash that has no room otherwise, and adds it. */
+tamis_status tamis__growing_enlarge(struct body *b, uint32_t at, tamis_hash h,
+                                    tamis__growing_storer *store);
+
+/* Functions of struct kind that both tables have. */
+bool tamis__growing_ready(struct body *b);
+void tamis__growing_prefetch(const struct body *b, const struct batch *keys);
+void tamis__growing_query(const struct body *b, const struct batch *keys, uint8_t *bits);
+const char *tamis__growing_wrong_cells(const struct body *b);
+/* That of filters from which keys can be removed. */
+void tamis__growing_gauge_own(const struct body *b, const struct body *other, double z,
+                              struct gauge *out);
+
 #endif

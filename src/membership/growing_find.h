@@ -69,9 +69,6 @@ TAMIS__SPECIALIZED bool tamis__growing_has(const struct body *b, tamis_hash h,
     return tamis__growing_find(first, tamis__growing_aim(first, h), &after, count, select);
 }
 
-/* The result of adding a key to a table. */
-enum tamis__added { TAMIS__SEEN, TAMIS__STORED, TAMIS__NO_ROOM };
-
 /* Stores a key at the place that find returned. */
 enum tamis__added tamis__growing_store(const struct section *s, struct aim a, uint64_t after);
 /* Adds a key for which a table has to grow. */
@@ -121,8 +118,10 @@ TAMIS__PREFETCHES tamis__growing_prefetch_for(const struct body *b, const struct
 struct growing_kernel {
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
     enum tamis__added (*put)(const struct body *b, tamis_hash h);
-    struct single single;
+    struct single single, asks; /* asks: of filters whose keys can be removed, only the queries */
 };
+/* The fastest one that the processor runs. */
+const struct growing_kernel *tamis__growing_kernel(void);
 
 /* Whether kernels/growing_bits.c has kernels. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(TAMIS_LEAN)
@@ -164,6 +163,7 @@ extern const struct growing_kernel tamis__growing_in_c, tamis__growing_popcnt, t
         growing_##name##_query,                                                                    \
         growing_##name##_put,                                                                      \
         {single_growing_##name##_ask, single_growing_##name##_add,                                 \
-         single_growing_##name##_ask_hash, single_growing_##name##_add_hash}};
+         single_growing_##name##_ask_hash, single_growing_##name##_add_hash},                      \
+        {.ask = single_growing_##name##_ask, .ask_hash = single_growing_##name##_ask_hash}};
 
 #endif

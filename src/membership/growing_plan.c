@@ -14,6 +14,9 @@
 #define MIN_BASE TAMIS__GROWING_MIN_BASE
 #define MAX_BASE TAMIS__GROWING_MAX_BASE
 #define DEFAULT_ITEMS 100u
+/* With shares from the beginning: the most that a plan of the smallest ones can have with an m that
+ * is smaller than their homes. */
+#define REMOVABLE_ITEMS 1920u
 #define SHARES (1u << TAMIS__SHARE_BITS)
 /* A plan lays out at most half as many shares as there may be, because the first table is a section
  * as well. */
@@ -119,13 +122,18 @@ static bool holds(uint64_t items, unsigned level)
     return tamis__quotient_capacity(UINT64_C(1) << level, true) >= items;
 }
 
+static bool is_removable(const tamis_plan *p)
+{
+    return (p->flags & TAMIS_REMOVABLE) != 0;
+}
+
 static struct start start_of(const tamis_plan *p)
 {
     struct start s = {.base = p->k, .first = MIN_LEVEL};
     const unsigned last = p->k > TAMIS__MOST_SHARED_BASE ? MAX_LEVEL : FIRST_LEVEL;
     while (s.first < last && (!holds(p->items, s.first) || UINT64_C(1) << s.first < p->m))
         s.first++;
-    if (holds(p->items, last)) return s;
+    if (holds(p->items, last) && !is_removable(p)) return s;
     s.first = MIN_LEVEL;
     s.share_bits = TAMIS__SHARE_BITS;
     while (s.share_bits < MOST_PLANNED_BITS && p->items >> s.share_bits >= TAMIS__DIVIDED_FROM)
@@ -169,9 +177,12 @@ static tamis_status solve_base(tamis_plan *p, tamis_error *why)
     if (p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,
                            "a growing filter needs the false-positive rate it is to keep");
+    const uint32_t most = is_removable(p) ? TAMIS__MOST_SHARED_BASE : MAX_BASE;
     uint32_t base = p->k != 0 ? p->k : MIN_BASE;
+    if (base > most)
+        return tamis__fail(why, TAMIS_EINVAL, "if keys are removed, k must be at most %u", most);
     if (p->fpr == 0) p->fpr = tamis__growing_rate(base);
-    while (p->k == 0 && base < MAX_BASE && tamis__growing_rate(base) > p->fpr) base++;
+    while (p->k == 0 && base < most && tamis__growing_rate(base) > p->fpr) base++;
     if (tamis__growing_rate(base) > p->fpr)
         return tamis__fail(why, TAMIS_EINVAL, "that growing filter keeps a rate of %.3g, not %.3g",
                            tamis__growing_rate(base), p->fpr);
@@ -196,7 +207,7 @@ static tamis_status solve_items(tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "m must be a power of two from 128 to 2^46");
     if (p->items == 0 && p->m != 0) p->items = tamis__quotient_capacity(p->m, true);
     if (p->items == 0 && p->bytes != 0) p->items = tamis__largest(0, most + 1, has_bytes_for, p);
-    if (p->items == 0) p->items = DEFAULT_ITEMS;
+    if (p->items == 0) p->items = is_removable(p) ? REMOVABLE_ITEMS : DEFAULT_ITEMS;
     while (level < MAX_LEVEL && (p->m != 0 ? UINT64_C(1) << level < p->m : !holds(p->items, level)))
         level++;
     if (!holds(p->items, level))

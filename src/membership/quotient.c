@@ -334,7 +334,7 @@ static uint64_t lowest_bit(uint64_t value)
     return value & (0 - value);
 }
 
-struct quotient_match tamis__quotient_matches(const struct quotient *t, uint64_t home, uint64_t f)
+struct quotient_match tamis__quotient_longest(const struct quotient *t, uint64_t home, uint64_t f)
 {
     struct quotient_match m = {.after = run_start(t, home)};
     bool ended = (occupied(t, home / 64) >> home % 64 & 1) == 0;
@@ -518,8 +518,7 @@ static bool build_half(struct quotient_builder *b, const struct quotient *from,
 {
     const unsigned top = from->width - 1;
     uint64_t at;
-    if (half_is_void(from, r, half))
-        return build_one(b, from, tamis__quotient_void(from), home);
+    if (half_is_void(from, r, half)) return build_one(b, from, tamis__quotient_void(from), home);
     if (!begin_run(b, home, r->end - r->start, &at)) return false;
     for (uint64_t s = r->start; s < r->end; s++) {
         const uint64_t v = quotient_get(from, s);
@@ -599,8 +598,8 @@ static bool is_within(uint64_t v, uint64_t outer)
            ((v ^ outer) & ~((lowest_bit(outer) << 1) - 1)) == 0;
 }
 
-/* Whether no other entry of the run matches all that this one does. Of equal ones the first
- * counts. */
+/* Whether no other entry of the run matches all that this one does, and no equal one comes before
+ * it. */
 static bool is_outermost(const struct quotient *t, const struct runs *r, uint64_t slot)
 {
     const uint64_t v = quotient_get(t, slot);

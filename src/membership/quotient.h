@@ -104,7 +104,7 @@ struct quotient_match {
     uint64_t copies;  /* how many have this value */
     uint64_t after;   /* the slot for a new entry of the home, unless the table is broken */
 };
-struct quotient_match tamis__quotient_matches(const struct quotient *t, uint64_t home, uint64_t f);
+struct quotient_match tamis__quotient_longest(const struct quotient *t, uint64_t home, uint64_t f);
 /* Removes the entry in this slot, which is in the run of this home. The table is then as if the
  * entry had never been inserted. */
 void tamis__quotient_erase(struct quotient *t, uint64_t home, uint64_t slot);

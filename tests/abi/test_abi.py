@@ -45,8 +45,8 @@ BREAKS = [
     ("a callback has another type", r"\(\*tamis_sink\)\(void \*ctx, ", "(*tamis_sink)("),
 ]
 GROWTH = [
-    ("a field at the end", r"uint32_t bound;(.*\n)\} tamis_facts;",
-     r"uint32_t bound; uint64_t news;\1} tamis_facts;"),
+    ("a field at the end", r"bool removable;([^}]*)\} tamis_facts;",
+     r"bool removable; uint64_t news;\1} tamis_facts;"),
     ("an enumerator", r"TAMIS_EBUSY = -13", "TAMIS_EBUSY = -13, TAMIS_ENEW = -14"),
 ]
 

@@ -186,6 +186,7 @@ static redis_string *feed_argument(struct feed *f)
                                         "TURNING",
                                         "TRANSFER",
                                         "CONSERVATIVE",
+                                        "REMOVABLE",
                                         "bloom",
                                         "blocked",
                                         "counting",

@@ -23,6 +23,12 @@ static void use(tamis *t)
         CHECK(s != TAMIS_OK || tamis_may_contain(t, key, 8));
     }
     CHECK_THAT(tamis_image_size(t), <=, 8 * f.bytes);
+    for (uint64_t i = 0; f.removable && i < 600; i++) {
+        uint8_t key[8];
+        tamis__put64(key, i < 300 ? i : UINT64_C(1) << 50 | (i - 300));
+        const bool known = tamis_may_contain(t, key, 8);
+        CHECK(tamis_remove(t, key, 8, NULL) == (known ? TAMIS_OK : TAMIS_EABSENT));
+    }
     facts_of(t);
 }
 
@@ -48,8 +54,12 @@ static void try_unchecked(const struct bytes *image, size_t entry)
     const struct quotient t = tamis__quotient(cells.p, tamis__get64(image->p + entry + 16),
                                               tamis__get16(image->p + entry + 6), whole);
     uint64_t counts[64] = {0};
-    for (uint64_t home = 0; home < t.homes; home++) tamis__quotient_find(&t, home, home % 5, NULL);
+    for (uint64_t home = 0; home < t.homes; home++) {
+        tamis__quotient_find(&t, home, home % 5, NULL);
+        tamis__quotient_longest(&t, home, home % 5);
+    }
     tamis__quotient_lengths(&t, counts);
+    tamis__quotient_outermost(&t, counts);
     struct bytes room = bytes_new((size_t)tamis__quotient_bytes(2 * t.homes, t.width, whole));
     struct bytes more = bytes_new(room.n);
     memset(room.p, 0, room.n);
@@ -67,17 +77,18 @@ static void try_unchecked(const struct bytes *image, size_t entry)
 
 static void hostile_images_are_harmless(void)
 {
-    static const uint64_t sizes[] = {0, 60, 120, 500, 1900, 5000};
+    /* Those beyond the bar are of filters from which keys can be removed. */
+    static const uint64_t sizes[] = {0, 60, 120, 500, 1900, 5000, /* | */ 0, 500, 5000};
     uint64_t random = 77, taken = 0, kept_out = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        tamis *t = make(0.01, 0);
+        tamis *t = i < 6 ? make(0.01, 0) : make_removable(0.01, 0, NULL);
         add_numbers(t, 0, sizes[i]);
         struct bytes good = image_of(t), bad = bytes_copy(good.p, good.n);
-        const size_t entry = sizes[i] < 4000 ? 128 : 192; /* the first table, or the first share */
+        const size_t entry = t->body.count == 1 ? 128 : 192; /* the first table or share */
         const size_t cells = (size_t)tamis__get64(good.p + entry + 48);
         tamis_close(t);
         CHECK(try_image(&good));
-        const unsigned rounds = sizes[i] < 4000 ? 2000 : 400;
+        const unsigned rounds = i < 5 ? 2000 : 400;
         for (unsigned round = 0; round < rounds; round++) {
             memcpy(bad.p, good.p, good.n);
             const uint64_t flips = 1 + splitmix(&random) % 4;
@@ -168,6 +179,29 @@ static void shares_that_are_no_partition_are_refused(void)
     tamis_close(t);
 }
 
+/* A removable filter has shares and an empty first table of the smallest size. */
+static void other_first_tables_are_not_removable(void)
+{
+    tamis *t = make_removable(0.01, 0, NULL);
+    add_numbers(t, 0, 4000);
+    const struct kind *kind = t->kind;
+    struct section *first = t->body.sections, was = *first;
+    CHECK(kind->wrong_shape(&t->body) == NULL && kind->wrong_cells(&t->body) == NULL);
+    struct quotient q = tamis__growing_table(first);
+    CHECK(tamis__quotient_insert(&q, 5, 5, 1));
+    CHECK(kind->wrong_cells(&t->body) != NULL && tamis__growing_wrong_cells(&t->body) == NULL);
+    tamis__quotient_erase(&q, 5, 5);
+    CHECK(kind->wrong_cells(&t->body) == NULL);
+    tamis__set_first_table(first, first->k, 8);
+    CHECK(kind->wrong_shape(&t->body) != NULL && tamis__growing_wrong_shape(&t->body) == NULL);
+    *first = was;
+    const uint32_t count = t->body.count;
+    t->body.count = 1;
+    CHECK(kind->wrong_shape(&t->body) != NULL && tamis__growing_wrong_shape(&t->body) == NULL);
+    t->body.count = count;
+    tamis_close(t);
+}
+
 /* A consistent table of entries almost all without bits, which no doubling would thin out. */
 static void void_tables_do_not_grow_for_ever(void)
 {
@@ -196,6 +230,7 @@ static const struct test tests[] = {
     {"hostile_images_are_harmless", hostile_images_are_harmless},
     {"hostile_shapes_are_refused", hostile_shapes_are_refused},
     {"shares_that_are_no_partition_are_refused", shares_that_are_no_partition_are_refused},
+    {"other_first_tables_are_not_removable", other_first_tables_are_not_removable},
     {"void_tables_do_not_grow_for_ever", void_tables_do_not_grow_for_ever},
 };
 TEST_MAIN(tests)

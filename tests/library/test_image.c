@@ -111,6 +111,10 @@ static const struct refusal refusals[] = {
     {"window-bloom-turning.tamis", {{20, 4, 6}}, TAMIS_ECORRUPT, "marked as strict", 20},
     {"growing.tamis", {{20, 4, 2}}, TAMIS_ECORRUPT, "marked as strict", 20},
     {"tally.tamis", {{20, 4, 2}}, TAMIS_ECORRUPT, "marked as strict", 20},
+    {"cuckoo.tamis", {{20, 4, 16}}, TAMIS_ECORRUPT, "marked as removable", 20},
+    {"growing.tamis", {{20, 4, 16}}, TAMIS_ECORRUPT, "removable filter has shares", ENTRY},
+    {"growing-shares.tamis", {{20, 4, 16}}, TAMIS_ECORRUPT, "first table of a removable", ENTRY},
+    {"growing-removable.tamis", {{20, 4, 18}}, TAMIS_ECORRUPT, "marked as strict", 20},
 };
 
 static struct bytes read_named(const char *name)
@@ -211,7 +215,7 @@ static void damaged(void)
 /* What a newer library has marked as harmless for readers is read, and not written again. */
 static void of_a_newer_format(void)
 {
-    const struct change newer[] = {{20, 4, 16}, {10, 2, 2}};
+    const struct change newer[] = {{20, 4, 32}, {10, 2, 2}};
     for (size_t i = 0; i < 2; i++) {
         struct bytes image = read_named("bloom.tamis");
         struct bytes_sink sink = {image, 0};

@@ -96,7 +96,7 @@ static void check_matches(const struct quotient *t, const struct model *m)
 {
     for (uint64_t home = 0; home < t->homes; home++)
         for (uint64_t f = 0; f < FINGERPRINTS; f += 3) {
-            const struct quotient_match a = tamis__quotient_matches(t, home, f);
+            const struct quotient_match a = tamis__quotient_longest(t, home, f);
             const struct quotient_match b = model_matches(m, home, f);
             CHECK(a.entries == b.entries && a.value == b.value && a.copies == b.copies);
             if (b.entries != 0) CHECK(a.after - a.slot == m->n[home] - b.slot);
@@ -111,7 +111,7 @@ static void check_removals(struct quotient *t, struct model *m, uint64_t *random
         uint64_t home = splitmix(random) % t->homes;
         while (m->n[home] == 0) home = (home + 1) % t->homes;
         const unsigned i = (unsigned)(splitmix(random) % m->n[home]);
-        const struct quotient_match all = tamis__quotient_matches(t, home, 0);
+        const struct quotient_match all = tamis__quotient_longest(t, home, 0);
         tamis__quotient_erase(t, home, all.after - m->n[home] + i);
         memmove(m->values[home] + i, m->values[home] + i + 1,
                 (--m->n[home] - i) * sizeof *m->values[home]);
@@ -265,14 +265,14 @@ static void answers_of_a_broken_table_are_maybe(void)
     memset(cells.p, 0, cells.n);
     cells.p[0] = 1; /* a run at home 0 that ends nowhere */
     CHECK(tamis__quotient_find(&t, 0, 5, NULL));
-    CHECK(tamis__quotient_matches(&t, 0, 5).entries == UINT64_MAX);
+    CHECK(tamis__quotient_longest(&t, 0, 5).entries == UINT64_MAX);
     CHECK(tamis__quotient_wrong(&t) != NULL);
     for (uint64_t b = 0; b < t.blocks; b++) /* slots that look used, offsets beyond the end */
         memset(cells.p + b * tamis__block_bytes(t.width), 0xff,
                (size_t)tamis__block_bytes(t.width));
     for (uint64_t home = 0; home < HOMES; home++) {
         CHECK(tamis__quotient_find(&t, home, 5, NULL));
-        CHECK(tamis__quotient_matches(&t, home, 5).entries != 0);
+        CHECK(tamis__quotient_longest(&t, home, 5).entries != 0);
     }
     CHECK(tamis__quotient_wrong(&t) != NULL);
     free(cells.p);

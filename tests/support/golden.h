@@ -268,6 +268,13 @@ static const struct recipe recipes[] = {
     {"growing-shares-again-keyed.tamis",
      GOLDEN_PLAN(.kind = TAMIS_GROWING, .items = 3841, .fpr = 0.9, .k = 3), 4400,
      GOLDEN_KEYED | GOLDEN_AGAIN},
+    /* Some entries lie within others, and some were removed; shares have doubled. */
+    {"growing-removable.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_GROWING, .flags = TAMIS_REMOVABLE, .fpr = 0.25, .k = 5), 4500,
+     GOLDEN_REMOVED},
+    {"growing-removable-again-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_GROWING, .flags = TAMIS_REMOVABLE, .fpr = 0.9, .k = 3), 4400,
+     GOLDEN_KEYED | GOLDEN_AGAIN | GOLDEN_REMOVED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

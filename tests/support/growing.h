@@ -19,6 +19,19 @@ static inline tamis *make_with(double fpr, uint32_t k, const tamis_options *o, u
     return t;
 }
 
+/* From which keys can be removed. */
+static inline tamis *make_removable(double fpr, uint64_t seed, const tamis_options *o)
+{
+    const tamis_plan plan = {.struct_size = sizeof plan,
+                             .kind = TAMIS_GROWING,
+                             .flags = TAMIS_REMOVABLE,
+                             .fpr = fpr,
+                             .seed = seed};
+    tamis *t;
+    CHECK_OK(tamis_create(&plan, o, &t, NULL));
+    return t;
+}
+
 static inline tamis *make(double fpr, uint32_t k)
 {
     return make_with(fpr, k, NULL, 0);

@@ -196,7 +196,7 @@ class QuotientTable:
 
 
 class Growing:
-    def __init__(self, parts):
+    def __init__(self, parts, removable):
         entries = [entry for entry, _ in parts]
         need(entries[0][2] == 0 and all(e[2] > 0 for e in entries[1:]), "first table")
         need(all(e[4] == entries[0][4] for e in entries), "k")
@@ -208,6 +208,8 @@ class Growing:
             self.starts.append(at)
             at += width
         need(at in (0, 1024) and (at == 0) == (len(parts) == 1), "all shares")
+        need(not removable or at > 0 and self.tables[0].m == 128 and not self.tables[0].occupied,
+             "the empty first table of a removable filter")
 
     def has(self, lo, hi):
         if self.starts and self.tables[bisect.bisect(self.starts, hi >> 54)].has(lo, hi):
@@ -549,10 +551,12 @@ class Image:
         need(not self.strict or self.kind < 32 and self.kind not in (6, 7, 13), "strict")
         need((self.epoch != 0) == bool(self.read_only & 8), "epoch and its flag")
         need(self.epoch == 0 or self.kind == 7, "an epoch")
+        self.removable = bool(self.read_only & 16)
+        need(not self.removable or self.kind == 6, "removable")
         self.encoding, width = self.ignore >> 8 & 255, self.ignore >> 16
         need(self.encoding > 5 or (width > 0) == (self.encoding == 3), "width of the keys")
         self.key_width = {2: 8, 3: width, 4: 32}.get(self.encoding, 0)
-        self.changeable = self.write_version == 1 and self.read_only & ~14 == 0
+        self.changeable = self.write_version == 1 and self.read_only & ~30 == 0
 
     def check_shape(self):
         lists = self.count > 1 and self.sections[1][0] == 6
@@ -594,7 +598,7 @@ class Image:
             self.filter = Cuckoo(*parts)
             return
         if self.kind == 6:
-            self.filter = Growing(parts)
+            self.filter = Growing(parts, self.removable)
             return
         need(self.sections[0][0] == 1, "cells")
         self.filter = {4: Counting, 9: Fuse, 12: Private, 32: CountMin,

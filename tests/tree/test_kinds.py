@@ -243,6 +243,7 @@ def check_cmake(room):
 def main():
     tables = re.findall(r'struct kind tamis__(\w+) = {\s*\.id = (\w+),\s*\.name = "(.*)"',
                         "".join(path.read_text() for path in (SOURCE / "src").glob("**/*.c")))
+    tables = [t for t in tables if t[0] != "growing_removable"]  # for some plans of growing
     check(sorted(KINDS) == sorted(tables), f"kind.c has {KINDS}, and the kinds are {tables}")
     with tempfile.TemporaryDirectory() as name:
         room = pathlib.Path(name)

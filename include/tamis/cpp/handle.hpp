@@ -110,7 +110,7 @@ public:
         return has_room(keys, absent.size(), why) && remove_batches(keys, absent.data(), why);
     }
 
-    // <tamis/count.h>: also for counting and cuckoo filters.
+    // <tamis/count.h>: also for counting, cuckoo and removable growing filters.
     estimate count(bytes key, error &why) const noexcept
     {
         estimate e;
