@@ -36,7 +36,7 @@ const struct option options[] = {
      "rotate' rotates it)"},
     {0, "removable", NULL, FLAG, FILTER, AT(plan.removable),
      "growing, which it makes the default: lines can also be removed. Each line then takes room as "
-     "often as it is added, up to 7 times, and the file has about 16 KB or more"},
+     "often as it is added, up to 7 times, and the file has at least 15 KB at 1 %"},
     {0, "static", NULL, FLAG, FILTER, AT(plan.is_static),
      "make a sealed filter: small, but it never changes. Its kind is chosen: the smallest "
      "one, or the one with the lowest rate if --bytes is given without --fpr. The choice is "

@@ -183,7 +183,7 @@ enum {                      /* tamis_plan.flags                                 
     TAMIS_AUTO_ROTATE = 8,  /* window of filters: an add rotates first if the newest one is full  */
     TAMIS_TRANSFER = 16,    /* bloom: small when packed: see publish.h                            */
     TAMIS_CONSERVATIVE = 32,/* count-min: half the error, but no subtraction                      */
-    TAMIS_REMOVABLE = 64    /* growing: keys can be removed; takes 16 KB or more, fpr >= 7e-14    */
+    TAMIS_REMOVABLE = 64    /* growing: keys can be removed; at 1 % 15 KB or more; fpr >= 7e-14   */
 };
 struct tamis_plan {
     size_t struct_size;

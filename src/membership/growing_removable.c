@@ -22,16 +22,16 @@
  *
  * An entry in the first table says nothing of those in a share, because their homes divide the hash
  * space in other ways: intervals overlap, and a removal could take an entry from the wrong one of
- * the two. So these filters have an empty first table, and shares from the beginning. They take at
- * least 16 KB.
+ * the two. So these filters have an empty first table, and shares from the beginning. At 1 % they
+ * take at least 15 KB.
  *
  * Two kinds of entries are never removed, so that equal keys cannot pile up at one home. They can
  * then be assigned to any number of members.
  *   - Of equal entries there are at most MOST_COPIES. An add beyond them stores nothing, and while
  *     there are so many, a removal removes nothing. This is like a saturated counter.
  *   - An entry without bits is the only one of its home, and further keys of the home are not
- *     stored. There are such entries once a set has outgrown its first keys by so many doublings as
- *     a fingerprint has bits: 60 million keys at 1 %. They are fewer than the rate allows.
+ *     stored. There are such entries once a set has outgrown its first keys by as many doublings as
+ *     a fingerprint has bits: from 30 million keys on at 1 %. They are fewer than the rate allows.
  * A key with such an entry that is removed remains a "maybe". That is a false positive like any
  * other, and part of the rate.
  *

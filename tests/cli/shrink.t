@@ -214,6 +214,37 @@ k.tamis: cuckoo filter
   hash      xxh3-128, seed 0
   file      format 1, generation 2
 
+# Removing from a growing filter, which must have been built for it.
+$ tamis build --removable -o r.tamis all && tamis info r.tamis | head -2
+r.tamis: growing filter, removable
+  items     1,000, grown from 1,920
+$ tamis remove r.tamis odd && tamis check -c r.tamis all && tamis info --json r.tamis | grep -o '"removable": [a-z]*'
+500
+"removable": true
+$ seq 1001 30000 | tamis add r.tamis && seq 2001 30000 | tamis remove r.tamis && seq 2 2 1000 | tamis check -c r.tamis && seq 1001 2000 | tamis check -c r.tamis
+500
+1000
+$ echo 99999999 | tamis remove r.tamis
+tamis: r.tamis: 1 of 1 lines were certainly not present
+[1]
+# A line that was in it seven times stays.
+$ yes apple | head -6 | tamis add r.tamis && yes apple | head -6 | tamis remove r.tamis && echo apple | tamis check r.tamis
+[1]
+$ yes apple | head -10000 | tamis add r.tamis && yes apple | head -10000 | tamis remove r.tamis && echo apple | tamis check r.tamis
+apple
+$ tamis build --kind growing -o s.tamis all && tamis remove s.tamis odd
+tamis: s.tamis: keys can be removed from a growing filter only if it is planned with TAMIS_REMOVABLE: tamis build --kind growing --removable
+[2]
+$ tamis build --kind cuckoo --removable -o x.tamis all
+tamis: x.tamis: planning for removals is only for growing
+[2]
+$ tamis build --kind growing --removable --strict -o x.tamis all
+tamis: x.tamis: a growing filter is never full
+[2]
+$ tamis plan --kind growing --removable --fpr 1e-14
+tamis: plan: that growing filter keeps a rate of 6.95e-14, not 1e-14
+[2]
+
 # A growing filter needs no number, and takes no limit but one of memory.
 $ seq 20000 | tamis build --kind growing --fpr 0.1% -o g.tamis && seq 20000 | tamis check -c g.tamis && tamis info g.tamis
 20000

@@ -45,6 +45,7 @@ static const struct subject subjects[] = {
     {.kind = TAMIS_CUCKOO, .fpr = 1e-6, .own_ask = true, .own_add = true},
     {.kind = TAMIS_CUCKOO, .fpr = 1e-9},
     {.kind = TAMIS_GROWING, .fpr = 0.01, .own_ask = true, .own_add = true},
+    {.kind = TAMIS_GROWING, .fpr = 0.01, .flags = TAMIS_REMOVABLE, .own_ask = true},
     {.kind = TAMIS_PAIR, .inner = TAMIS_BLOCKED, .fpr = 0.01},
     {.kind = TAMIS_WINDOW, .inner = TAMIS_BLOCKED, .fpr = 0.01},
     {.kind = TAMIS_FUSE, .fpr = 1.0 / 256, .own_ask = true},

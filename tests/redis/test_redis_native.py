@@ -289,6 +289,22 @@ def test_windows():
         assert isinstance(c.call("TAMIS.ROTATE", "none"), Error)
 
 
+def test_removals_from_growing():
+    """REMOVABLE makes a growing filter from which keys can be removed."""
+    with Server() as server:
+        c = server.client()
+        check(c, ("TAMIS.CREATE g growing RATE 0.001 REMOVABLE", "OK"))
+        c.do("TAMIS.MADD", "g", *ITEMS)
+        check(c, ("TAMIS.REMOVE g item-1 none", [1, 0]),
+              ("TAMIS.HAS g item-1", 0), ("TAMIS.HAS g item-2", 1))
+        assert c.do("TAMIS.INFO", "g")["removable"] is True
+        check(c, ("TAMIS.CREATE h growing RATE 0.001", "OK"), ("TAMIS.ADD h x", 1))
+        refused = c.call("TAMIS.REMOVE", "h", "x")
+        assert isinstance(refused, Error) and "TAMIS_REMOVABLE" in str(refused)
+        assert c.do("TAMIS.INFO", "h")["removable"] is False
+        check(c, ("TAMIS.HAS h x", 1))
+
+
 def test_epochs():
     """A window rotates as often as is due, and keeps its epoch in dumps, replicas and restarts."""
     with Server("--appendonly", "yes") as server:

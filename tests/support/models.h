@@ -38,6 +38,7 @@ static inline void make_keys(void)
 struct model {
     uint32_t kind, inner;
     bool sealed;
+    bool removable;                    /* with TAMIS_REMOVABLE */
     bool bitmap;                       /* k = 1, which can be released */
     bool keyed;                        /* with model_key */
     bool registers;                    /* distinct: it has registers; otherwise a few more keys
@@ -83,6 +84,7 @@ static inline tamis *fill_model(const struct model *m, uint32_t from)
     if (m->kind == TAMIS_DISTINCT) p.bytes = m->registers ? 1000 : 5000;
     p.items = counts ? m->kind == TAMIS_TOP || m->inner == TAMIS_TOP ? 10 : 0 : 300;
     p.fpr = counts ? 0 : 0.01;
+    if (m->removable) p.flags = TAMIS_REMOVABLE;
     if (m->bitmap) p.kind = TAMIS_BLOOM, p.m = 4096, p.k = 1, p.fpr = 0;
     const tamis_options o = model_options(m, NULL);
     tamis *t, *private;
@@ -128,14 +130,15 @@ static inline void make_models(void)
         CHECK(n_models > before);
         if (kind != TAMIS_WINDOW) add_model((struct model){.kind = TAMIS_WINDOW, .inner = kind});
     }
+    add_model((struct model){.kind = TAMIS_GROWING, .removable = true});
     add_model((struct model){.kind = TAMIS_BLOOM, .bitmap = true});
     add_model((struct model){.kind = TAMIS_BLOOM, .keyed = true});
     add_model((struct model){.kind = TAMIS_TOP, .keyed = true});
     add_model((struct model){.kind = TAMIS_RIBBON, .keyed = true, .sealed = true});
     add_model((struct model){.kind = TAMIS_DISTINCT, .registers = true});
-    /* 19 kinds, 4 of them sealed as well, windows of bits and of counts, the bitmap, the keyed, the
-     * registers. */
-    CHECK_THAT(n_models, ==, 19 + 4 + 9 + 1 + 3 + 1);
+    /* 19 kinds, 4 of them sealed as well, windows of bits and of counts, the removable, the bitmap,
+     * the keyed, the registers. */
+    CHECK_THAT(n_models, ==, 19 + 4 + 9 + 1 + 1 + 3 + 1);
 }
 
 static inline void free_models(void)
