@@ -41,6 +41,28 @@ tamis_status tamis_cuda_query(tamis_cuda *f, const tamis_cuda_keys *keys, uint8_
     return s == TAMIS_OK ? start_query(f, &k, bits, (cudaStream_t)stream, why) : s;
 }
 
+/* --- A byte for each answer ------------------------------------------------------------------- */
+
+__global__ void expand_bits(const uint8_t *bits, uint64_t n, uint8_t *mask)
+{
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        mask[i] = bits[i / 8] >> i % 8 & 1;
+}
+
+tamis_status tamis_cuda_expand(tamis_cuda *f, const uint8_t *bits, uint64_t count, uint8_t *mask,
+                               void *stream, tamis_error *why)
+{
+    tamis_status s = check_filter(f, why);
+    if (s != TAMIS_OK || count == 0) return s;
+    s = check_pointer(bits, 1, "bits", why);
+    if (s == TAMIS_OK) s = check_pointer(mask, 1, "mask", why);
+    if (s != TAMIS_OK) return s;
+    expand_bits<<<(unsigned)f->multiprocessors * 16, 256, 0, (cudaStream_t)stream>>>(bits, count,
+                                                                                     mask);
+    return cuda_failed(f, cudaGetLastError(), "answers could not be expanded", why);
+}
+
 /* --- Lists ------------------------------------------------------------------------------------ */
 
 #define WORDS 256u /* of answers, for each block */

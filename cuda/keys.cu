@@ -17,9 +17,12 @@ tamis_status check_pointer(const void *p, unsigned alignment, const char *what, 
         return tamis_cuda__fail(why, TAMIS_EINVAL, "%s must be aligned to %u bytes", what,
                                 alignment);
     cudaError_t e = cudaPointerGetAttributes(&a, p);
+    if (e == cudaSuccess) e = cudaGetDevice(&device);
+    if (e == cudaSuccess && a.type == cudaMemoryTypeDevice && a.device != device)
+        return tamis_cuda__fail(why, TAMIS_EINVAL, "%s is on device %d, and the current one is %d",
+                                what, a.device, device);
     if (e == cudaSuccess && a.type != cudaMemoryTypeUnregistered) return TAMIS_OK;
     /* Some machines let a device access all memory of the host. */
-    if (e == cudaSuccess) e = cudaGetDevice(&device);
     if (e == cudaSuccess)
         e = cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device);
     if (e == cudaSuccess && pageable != 0) return TAMIS_OK;

@@ -10,12 +10,6 @@ extern "C" {
 #endif
 
 struct tuning {
-    int query_block;    /* threads of a block */
-    int query_form;     /* how keys are loaded: cuda/query.cu */
-    int chunk_kib;      /* KiB of keys that are asked for together; 0: none are */
-    int ahead_kib;      /* KiB of keys between those and the block that asks */
-    int ribbon_block;
-    int ribbon_lanes;   /* that share a key: 1, 2, 4 or 8 */
     int add_block;
     int part_mib;       /* MiB of table in a part */
     int tile;           /* thousands of words that a block parts at a time: 2, 4 or 8 */

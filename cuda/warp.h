@@ -15,13 +15,11 @@ __device__ static uint64_t first_of_warp(unsigned keys)
 
 /* Writes the answers of 32 keys from key `at` on, of which there are n in all. The last word may
  * have fewer bytes. */
-template <bool STREAM = true>
 __device__ static void store_word(uint32_t *bits, uint64_t at, uint64_t n, uint32_t word)
 {
     if (at >= n) return;
     if (n - at >= 32) {
-        if (STREAM) __stcs(bits + at / 32, word);
-        else bits[at / 32] = word;
+        __stcs(bits + at / 32, word);
         return;
     }
     uint8_t *last = (uint8_t *)(bits + at / 32);

@@ -81,6 +81,7 @@ double limit_pairs(uint64_t bytes); /* two neighbouring lines, eight lanes of 8 
 double limit_atomics(uint64_t bytes); /* eight lanes with an atomic OR each: adds */
 
 void run_checks(bool small);
+int break_device(void);
 void run_speed(bool quick);
 void run_sweep(bool quick);
 

@@ -208,7 +208,54 @@ static void check_moves(uint64_t n)
     tamis_cuda_close(g);
 }
 
+/* --- A broken device -------------------------------------------------------------------------- */
+
+__global__ static void trap(void)
+{
+    __trap();
+}
+
+static bool reports(tamis_status s, const tamis_error &why, const char *reason)
+{
+    return s == TAMIS_EIO && strstr(why.text, reason) != nullptr;
+}
+
+/* Exits with 0 if work that fails makes the filter unusable, and if each later call has the reason.
+ * It is a process of its own, because the device refuses all further work of this one. */
+int break_device(void)
+{
+    const tamis_plan plan = blocked_plan(1000);
+    tamis_cuda *f = nullptr;
+    tamis *back = nullptr;
+    tamis_error why, later;
+    array<uint64_t> words(8);
+    array<uint8_t> bits(8);
+    must(tamis_cuda_create(&plan, nullptr, &f, &why), why, "a call");
+    const tamis_cuda_keys k = word_keys(words.p, 8);
+    trap<<<1, 1>>>();
+    if (!reports(tamis_cuda_wait(f, nullptr, &why), why, "failed")) return 1;
+    if (!reports(tamis_cuda_wait(f, nullptr, &later), later, why.text)) return 2;
+    if (!reports(tamis_cuda_add(f, &k, nullptr, &later), later, why.text)) return 3;
+    if (!reports(tamis_cuda_query(f, &k, bits.p, nullptr, &later), later, why.text)) return 4;
+    if (!reports(tamis_cuda_add_host(f, &k, &later), later, why.text)) return 5;
+    if (!reports(tamis_cuda_download(f, nullptr, &back, &later), later, why.text)) return 6;
+    if (!reports(tamis_cuda_merge(f, f, nullptr, &later), later, why.text)) return 7;
+    tamis_cuda_close(f);
+    return back != nullptr ? 8 : 0;
+}
+
 /* --- Answers ---------------------------------------------------------------------------------- */
+
+static void check_mask(tamis_cuda *f, const std::vector<uint8_t> &bits, uint64_t n)
+{
+    array<uint8_t> packed((n + 7) / 8), mask(n);
+    packed.set(bits.data());
+    MUST(tamis_cuda_expand(f, packed.p, n, mask.p, nullptr, &why));
+    const std::vector<uint8_t> got = mask.host();
+    for (uint64_t i = 0; i < n; i++)
+        if (got[i] != (bits[i / 8] >> i % 8 & 1))
+            return wrong("byte %llu of a mask is %u", (unsigned long long)i, got[i]);
+}
 
 static void check_list(tamis_cuda *f, const tamis_cuda_keys &k, const std::vector<uint8_t> &bits)
 {
@@ -225,6 +272,7 @@ static void check_list(tamis_cuda *f, const tamis_cuda_keys &k, const std::vecto
                      list[at - 1], (unsigned long long)i);
     }
     CHECK(found.host()[0] == at);
+    check_mask(f, bits, k.count);
 }
 
 /* Compares the answers for these keys, of which a member must get "maybe". Returns how many are. */
@@ -354,6 +402,22 @@ static void check_bad_offsets(tamis_cuda *f, uint8_t *bits)
     CHECK(count_bits(cells, 8 * bytes) == 0); /* a refused call changes nothing */
 }
 
+/* Counts that do not fit in 32 bits are refused by their data, not taken by their low half. */
+static void check_counts(tamis_cuda *f, const uint64_t *words, uint8_t *bits)
+{
+    tamis_error why;
+    array<uint64_t> found(1);
+    tamis_cuda_keys k = word_keys(words, 100);
+    k.count += UINT64_C(1) << 32;
+    refused(tamis_cuda_query(f, &k, bits, nullptr, &why), TAMIS_EINVAL, why, "beyond the data");
+    refused(tamis_cuda_add_host(f, &k, &why), TAMIS_EINVAL, why, "beyond the data");
+    k.bytes = UINT64_MAX; /* the size is the caller's word, but such lists have no numbers */
+    refused(tamis_cuda_select(f, &k, (uint32_t *)bits, found.p, nullptr, &why), TAMIS_EINVAL, why,
+            "at most 2^32");
+    k.count = UINT64_MAX / 8;
+    refused(tamis_cuda_query(f, &k, bits, nullptr, &why), TAMIS_EINVAL, why, "so many");
+}
+
 static void check_refusals(void)
 {
     tamis_error why;
@@ -389,6 +453,7 @@ static void check_refusals(void)
     refused(tamis_cuda_add(f, &k, nullptr, &why), TAMIS_EINVAL, why, "aligned to 16");
     refused(tamis_cuda_merge(f, f, nullptr, &why), TAMIS_EINVAL, why, "two filters");
     check_bad_offsets(f, bits.p);
+    check_counts(f, words.p, bits.p);
     tamis_plan huge = blocked_plan(0);
     tamis_cuda *none = f;
     huge.bytes = UINT64_C(200) << 30;

@@ -10,6 +10,9 @@
 #include <cstring>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 bool json = false;
 
 [[noreturn]] void die(const char *format, ...)
@@ -218,19 +221,35 @@ static void print_json(double took)
     printf(" ]}\n");
 }
 
+/* Runs this program again, because nothing works in a process after a failure. */
+static void check_break(const char *self)
+{
+    const pid_t child = fork();
+    int status = -1;
+    if (child == 0) {
+        execl(self, self, "--break", (char *)nullptr);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        return wrong("the check of a broken device did not run");
+    if (WEXITSTATUS(status) != 0)
+        wrong("a broken device: step %d of bench-cuda --break failed", WEXITSTATUS(status));
+}
+
 static const char help[] =
-    "Usage: bench-cuda [--check] [--quick] [--sweep] [--keep-going] [--json]\n"
+    "Usage: bench-cuda [--check] [--quick] [--sweep] [--break] [--keep-going] [--json]\n"
     "Checks filters on a GPU against those of the processor, and measures them.\n"
     "  --check  only check, with few keys (for compute-sanitizer)\n"
     "  --quick  leave out the filter of 10 GB and the long builds\n"
     "  --sweep  measure the constants that depend on the device, instead\n"
+    "  --break  only check what follows a failure of the device, which ends its use by the process\n"
     "  --keep-going  measure although a check failed\n"
     "  --json   print JSON; what is found meanwhile goes to standard error\n"
     "Exits with 1 if a check fails, 2 for wrong arguments, and 3 if there is no device.\n";
 
 int main(int argc, char **argv)
 {
-    bool check = false, quick = false, sweep = false, keep_going = false;
+    bool broken = false, check = false, quick = false, sweep = false, keep_going = false;
     tamis_error why;
     for (int i = 1; i < argc; i++) {
         const std::string a = argv[i];
@@ -240,9 +259,12 @@ int main(int argc, char **argv)
         else if (a == "--sweep") sweep = true;
         else if (a == "--keep-going") keep_going = true;
         else if (a == "--json") json = true;
+        else if (a == "--break") broken = true;
         else return fputs(help, stderr), 2;
     }
     if (!tamis_cuda_available(&why)) return fprintf(stderr, "bench-cuda: %s\n", why.text), 3;
+    if (broken) return break_device();
+    check_break(argv[0]);
     const auto begin = std::chrono::steady_clock::now();
     run_checks(check || sweep);
     fprintf(json ? stderr : stdout, wrongs == 0 ? "all checks passed\n" : "%u checks failed\n",

@@ -241,7 +241,9 @@ void run_speed(bool quick)
         const uint64_t few = UINT64_C(1) << 23, many = UINT64_C(1) << 27;
         measure_sealed(TAMIS_FUSE, 1.0 / 256, few, 3, words.p, bits.p);
         measure_sealed(TAMIS_RIBBON, 1.0 / 256, few, 1, words.p, bits.p);
+        measure_sealed(TAMIS_RIBBON, 1.0 / 128, few, 1, words.p, bits.p);
         measure_sealed(TAMIS_RIBBON, 0.01, few, 1, words.p, bits.p);
+        measure_sealed(TAMIS_RIBBON, 1e-6, few, 3, words.p, bits.p);
         if (!quick) {
             measure_sealed(TAMIS_FUSE, 1.0 / 65536, many / 2, 3, words.p, bits.p);
             measure_sealed(TAMIS_RIBBON, 1.0 / 256, many, 1, words.p, bits.p);
@@ -255,90 +257,32 @@ void run_speed(bool quick)
 
 /* --- Sweeps ----------------------------------------------------------------------------------- */
 
-static void sweep_query(tamis_cuda *f, uint64_t bytes, const tamis_cuda_keys &k, uint8_t *bits,
-                        const struct tuning &t, double limit, const char *name)
+static void sweep_adds(tamis_cuda *f, uint64_t bytes, const tamis_cuda_keys &k)
 {
-    tamis_cuda__tune(f, &t);
-    const double s = seconds(3, [&] { MUST(tamis_cuda_query(f, &k, bits, nullptr, &why)); });
-    figure("sweep", name, bytes, (double)k.count / s, limit, "");
-}
-
-static void sweep_queries(tamis_cuda *f, uint64_t bytes, const tamis_cuda_keys &k, uint8_t *bits,
-                          double limit)
-{
-    static const int chunks[] = {1, 4, 16, 64}, aheads[] = {2048, 8192};
-    char name[64];
-    struct tuning t = tamis_cuda__tuning();
-    for (t.query_form = 0; t.query_form < 8; t.query_form++) {
-        snprintf(name, sizeof name, "query form %d", t.query_form);
-        sweep_query(f, bytes, k, bits, t, limit, name);
-    }
-    for (const int form : {0, 6})
-        for (t.query_block = 64; t.query_block <= 256; t.query_block += 192)
-            sweep_query(f, bytes, k, bits, (t.query_form = form, t), limit,
-                        (snprintf(name, sizeof name, "query form %d block %d", form,
-                                  t.query_block),
-                         name));
-    t = tamis_cuda__tuning();
-    for (const int form : {0, 6})
-        for (const int chunk : chunks)
-            for (const int ahead : aheads) {
-                t.query_form = form;
-                t.chunk_kib = chunk;
-                t.ahead_kib = ahead;
-                snprintf(name, sizeof name, "query form %d chunk %d ahead %d", form, chunk, ahead);
-                sweep_query(f, bytes, k, bits, t, limit, name);
-            }
-    t = tamis_cuda__tuning();
-    for (const size_t unit : {32, 64, 128}) {
-        must(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, unit), "the granularity");
-        snprintf(name, sizeof name, "query granularity %zu", unit);
-        sweep_query(f, bytes, k, bits, t, limit_lines(bytes), name);
-    }
-    must(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 64), "the granularity");
-}
-
-static void sweep_ribbon(double fpr, uint64_t items, uint64_t *words, uint8_t *bits)
-{
-    tamis_cuda *f = nullptr;
-    tamis *t = build_sealed(TAMIS_RIBBON, fpr, items);
-    const uint64_t bytes = tamis_image_size(t);
-    const double limit = limit_pairs(bytes);
-    MUST(tamis_cuda_upload(t, nullptr, &f, &why));
-    for (const int members : {0, 1})
-        for (const int lanes : {1, 2, 4, 8})
-            for (const int block : {128, 256}) {
-                char name[64];
-                struct tuning tuning = tamis_cuda__tuning();
-                const uint64_t n = members ? items : KEYS;
-                fill_words(words, n, members ? 0 : UINT64_C(1) << 40);
-                tuning.ribbon_lanes = lanes;
-                tuning.ribbon_block = block;
-                snprintf(name, sizeof name, "ribbon %.3g lanes %d block %d%s", fpr, lanes, block,
-                         members ? ", members" : "");
-                sweep_query(f, bytes, word_keys(words, n), bits, tuning, limit, name);
-                if (members && count_bits(bits, n) != n) wrong("%s: a member is missed", name);
-            }
-    tamis_cuda_close(f);
-    tamis_close(t);
+    static const int mib[] = {4, 8, 16}, tiles[] = {2, 4, 8};
+    for (const int part : mib)
+        for (const int tile : tiles) {
+            struct tuning t = tamis_cuda__tuning();
+            char name[64];
+            t.direct = 2;
+            t.part_mib = part;
+            t.tile = tile;
+            snprintf(name, sizeof name, "add parts %d MiB tile %d", part, tile);
+            tamis_cuda__tune(f, &t);
+            const double s = seconds(3, [&] { MUST(tamis_cuda_add(f, &k, nullptr, &why)); });
+            figure("sweep", name, bytes, (double)k.count / s, 0, "");
+        }
 }
 
 void run_sweep(bool quick)
 {
     array<uint64_t> words(KEYS);
-    array<uint8_t> bits(KEYS / 8);
     fill_words(words.p, KEYS, UINT64_C(1) << 40);
     const tamis_cuda_keys k = word_keys(words.p, KEYS);
     for (const uint64_t bytes : sizes) {
         if (quick && bytes > 2000000000) continue;
         tamis_cuda *f = make_filter(bytes, 0.01);
-        const double limit = limit_lines(bytes);
-        figure("sweep", "limit, lines", bytes, limit, 0, "");
-        figure("sweep", "limit, lines and streams", bytes, limit_streamed(bytes), 0, "");
-        sweep_queries(f, bytes, k, bits.p, limit);
+        sweep_adds(f, bytes, k);
         tamis_cuda_close(f);
     }
-    for (const double fpr : {1.0 / 256, 1.0 / 128, 0.01, 1e-6})
-        sweep_ribbon(fpr, UINT64_C(1) << 23, words.p, bits.p);
-    if (!quick) sweep_ribbon(1.0 / 256, UINT64_C(1) << 26, words.p, bits.p);
 }

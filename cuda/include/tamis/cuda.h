@@ -68,9 +68,9 @@ TAMIS_API bool tamis_cuda_available(tamis_error *why);
 typedef struct tamis_cuda_options {
     size_t struct_size;
     uint64_t scratch_bytes; /* device memory for adds to tables that exceed the device's cache, and
-                             * for keys with offsets. It is allocated when it is first needed. 0:
+                             * for lists. It is allocated when it is first needed. 0:
                              * 2 GiB. Less is never an error, except below 1 MiB (TAMIS_EINVAL), but
-                             * with less than 8 bytes for each 64 bytes of the table such adds are
+                             * with less than 5 bytes for each 64 bytes of the table such adds are
                              * slower */
 } tamis_cuda_options;
 #define TAMIS_CUDA_OPTIONS_INIT TAMIS_INIT(tamis_cuda_options)
@@ -110,7 +110,7 @@ typedef struct tamis_cuda_keys {
 } tamis_cuda_keys;
 #define TAMIS_CUDA_KEYS_INIT TAMIS_INIT(tamis_cuda_keys)
 /* Calls fail with TAMIS_EINVAL if keys are invalid: none or several of the four are set, a pointer
- * is NULL that is needed, misaligned or not accessible to the device, an offset is negative or
+ * is NULL that is needed, misaligned, not accessible to the device or on another one, an offset is negative or
  * below the one before it, a key ends beyond the data, or has a length that the encoding of the
  * filter excludes. Offsets are checked on the device before anything is added or answered, so
  * calls with offsets wait for the stream once. */
@@ -122,7 +122,10 @@ TAMIS_API tamis_status tamis_cuda_add(tamis_cuda *f, const tamis_cuda_keys *keys
  * last byte become 0. `bits` has (count + 7) / 8 bytes and is aligned to 4. */
 TAMIS_API tamis_status tamis_cuda_query(tamis_cuda *f, const tamis_cuda_keys *keys, uint8_t *bits,
                                         void *stream, tamis_error *why);
-/* The same with a list: writes the numbers of the keys that may be members, in ascending order, and
+/* Writes a byte, 0 or 1, for each of the first `count` bits of answers of a query of f. */
+TAMIS_API tamis_status tamis_cuda_expand(tamis_cuda *f, const uint8_t *bits, uint64_t count,
+                                         uint8_t *mask, void *stream, tamis_error *why);
+/* Like a query, with a list: writes the numbers of the keys that may be members, in ascending order, and
  * sets *found to how many there are. `selected` has room for count numbers, and is aligned to 4;
  * `found` to 8. Both are in memory of the device. Takes scratch of 5 bytes for 32 keys. Also fails
  * with TAMIS_EINVAL if there are more than 2^32 keys. */
