@@ -15,6 +15,7 @@ A key is a str (its UTF-8), bytes, or an int (its decimal text). The files are t
 from . import _tamis
 from ._counts import Counts, Entry, Estimate, Top
 from ._distinct import Distinct
+from ._device import DeviceFilter, DeviceMask
 from ._errors import (AbsentError, BusyError, CorruptError, Error, FileError, FullError,
                       InvalidError, KeyMissingError, MismatchError, OverfullWarning, SealedError,
                       UnsupportedError, VersionError)
@@ -30,9 +31,9 @@ from ._window import Window
 __version__: str = _tamis.version
 
 __all__ = [
-    "AbsentError", "BusyError", "Cardinality", "CorruptError", "Counts", "Distinct", "Entry",
-    "Error", "Estimate", "FileError", "Filter", "FullError", "Info", "InvalidError", "Key",
-    "KeyMissingError", "Map", "MismatchError", "OverfullWarning", "Plan", "SealedError",
-    "Similarity", "Sketch", "Top", "UnsupportedError", "VersionError", "Window", "exact", "kinds",
-    "load", "open", "plan", "seal", "view",
+    "AbsentError", "BusyError", "Cardinality", "CorruptError", "Counts", "DeviceFilter",
+    "DeviceMask", "Distinct", "Entry", "Error", "Estimate", "FileError", "Filter", "FullError",
+    "Info", "InvalidError", "Key", "KeyMissingError", "Map", "MismatchError", "OverfullWarning",
+    "Plan", "SealedError", "Similarity", "Sketch", "Top", "UnsupportedError", "VersionError",
+    "Window", "exact", "kinds", "load", "open", "plan", "seal", "view",
 ]
