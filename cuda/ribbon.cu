@@ -20,30 +20,81 @@ struct __align__(16) half {
     uint32_t pairs; /* how many units they have; 0: there is nothing to read */
 };
 
-struct window {
-    struct half low, high;
+/* What the owner of the key needs. */
+struct want {
     uint32_t side, columns;
     uint32_t skip_low, skip_high; /* 1: the first word of the first pair is not of this segment */
 };
 
-__device__ static struct window find_window(const struct table *t, const struct table_layer *l,
-                                            struct hash128 h, uint64_t start)
+#define NOWHERE UINT32_MAX /* as a number of columns: the key is in no layer */
+
+/* The shared memory of a warp whose lanes have KEYS keys each. */
+template <int KEYS> struct passed {
+    struct half half[64 * KEYS]; /* the low and the high one of each key */
+    struct want want[32 * KEYS];
+    uint32_t bumped[32 * KEYS];  /* numbers of keys; their hashes are in the rows of their halves */
+};
+
+/* Stores what is read for key `number` of the warp. */
+template <int KEYS>
+__device__ static void place(struct passed<KEYS> *p, unsigned number, const struct table *t,
+                             const struct table_layer *l, struct hash128 h, uint64_t start)
 {
-    struct window w;
     const uint64_t segment = start / 64, row = h.lo | 1;
+    const uint32_t columns = ribbon_columns(l, segment);
     const uint64_t low = ribbon_word(l, segment) + (uint64_t)(l->solution - t->cells);
+    const uint64_t high = low + columns;
     const unsigned shift = (unsigned)(start % 64);
-    w.columns = ribbon_columns(l, segment);
-    const uint64_t high = low + w.columns;
-    w.skip_low = (uint32_t)low & 1;
-    w.skip_high = (uint32_t)high & 1;
-    w.low = {row << shift, (uint32_t)(low / 2), (w.columns + w.skip_low + 1) / 2};
+    const uint32_t skip_low = (uint32_t)low & 1, skip_high = (uint32_t)high & 1;
     /* A window that begins with a segment has no slot in the next one, which may not exist. */
-    w.high = {row >> 1 >> (63 - shift), (uint32_t)(high / 2),
-              shift != 0 ? (w.columns + w.skip_high + 1) / 2 : 0};
-    if (w.columns == 0) w.low.pairs = w.high.pairs = 0;
-    w.side = l->last ? 0 : (uint32_t)h.hi;
-    return w;
+    p->half[2 * number] = {row << shift, (uint32_t)(low / 2),
+                           columns != 0 ? (columns + skip_low + 1) / 2 : 0};
+    p->half[2 * number + 1] = {row >> 1 >> (63 - shift), (uint32_t)(high / 2),
+                               columns != 0 && shift != 0 ? (columns + skip_high + 1) / 2 : 0};
+    p->want[number] = {l->last ? 0 : (uint32_t)h.hi, columns, skip_low, skip_high};
+}
+
+/* Tries a layer for this lane's key. Appends it to the `waiting` ones if it is bumped, and returns
+ * how many there are then. */
+template <int KEYS>
+__device__ static unsigned try_layer(struct passed<KEYS> *p, unsigned number, bool have,
+                                     const struct table *t, uint32_t at, struct hash128 h,
+                                     unsigned waiting)
+{
+    const struct table_layer *l = &t->layer[at];
+    const uint64_t start = ribbon_start(h, l);
+    const bool bumped = have && ribbon_bumps(l, start);
+    const unsigned all = __ballot_sync(FULL, bumped), lane = threadIdx.x & 31;
+    if (have && !bumped) place(p, number, t, l, h, start);
+    if (bumped) {
+        p->bumped[waiting + __popc(all & ((1u << lane) - 1))] = number;
+        p->half[2 * number].row = h.lo;
+        p->half[2 * number + 1].row = h.hi;
+    }
+    return waiting + __popc(all);
+}
+
+/* Goes through the later layers, with all bumped keys of the warp together. */
+template <int KEYS>
+__device__ static void find_bumped(struct passed<KEYS> *p, const struct table *t, unsigned waiting)
+{
+    const unsigned lane = threadIdx.x & 31;
+    for (uint32_t at = 1; at < t->layers && waiting != 0; at++) {
+        const unsigned before = waiting;
+        waiting = 0;
+        for (unsigned from = 0; from < before; from += 32) {
+            const bool have = from + lane < before;
+            unsigned number = 0;
+            struct hash128 h = {0, 0};
+            __syncwarp();
+            if (have) {
+                number = p->bumped[from + lane];
+                h = ribbon_next({p->half[2 * number].row, p->half[2 * number + 1].row});
+            }
+            __syncwarp();
+            waiting = try_layer(p, number, have, t, at, h, waiting);
+        }
+    }
 }
 
 __device__ static bool is_odd(uint64_t word, uint64_t row)
@@ -90,60 +141,78 @@ __device__ static uint32_t parities(const ulonglong2 *cells, const struct half *
 }
 
 /* Whether the columns of this lane's key agree. */
-__device__ static bool columns_agree(const ulonglong2 *cells, const struct window &w,
-                                     const struct half *keys)
+__device__ static bool columns_agree(const ulonglong2 *cells, const struct half *keys,
+                                     const struct want &w)
 {
+    const bool found = w.columns != NOWHERE;
     const uint32_t first = parities(cells, keys, 0);
     uint64_t low = (first & 255) >> w.skip_low, high = first >> 8 >> w.skip_high;
-    const unsigned most = w.low.pairs > w.high.pairs ? w.low.pairs : w.high.pairs;
+    const unsigned most = found ? (w.columns + 2) / 2 : 0;
     for (unsigned from = PAIRS; __any_sync(FULL, most > from); from += PAIRS) {
         const uint64_t more = parities(cells, keys, from);
         if (most <= from) continue;
         low |= (more & 255) << (2 * from - w.skip_low);
         high |= more >> 8 << (2 * from - w.skip_high);
     }
-    const uint64_t used = (UINT64_C(1) << w.columns) - 1;
-    return ((low ^ high ^ w.side) & used) == 0;
+    const uint64_t used = (UINT64_C(1) << (w.columns & 63)) - 1;
+    return found && ((low ^ high ^ w.side) & used) == 0;
 }
 
-template <typename Source>
+template <int KEYS, typename Source>
 __global__ void __launch_bounds__(RIBBON_BLOCK)
     query_ribbon(const Source source, const __grid_constant__ struct table t, uint64_t n,
                  uint32_t *__restrict__ bits)
 {
-    __shared__ struct half passed[2 * RIBBON_BLOCK];
+    __shared__ struct passed<KEYS> room[RIBBON_BLOCK / 32];
     const unsigned lane = threadIdx.x & 31;
-    const uint64_t first = first_of_warp(1), i = first + lane;
-    struct half *keys = passed + 2 * (threadIdx.x & ~31u);
+    const uint64_t first = first_of_warp(KEYS);
+    struct passed<KEYS> *p = room + threadIdx.x / 32;
+    unsigned waiting = 0;
+    uint32_t answers = 0; /* word k is in lane k */
     if (first >= n) return;
-    struct hash128 h = {0, 0};
-    uint64_t start = 0;
-    uint32_t layer = TABLE_LAYERS;
-    bool pending = i < n;
-    if (pending) h = source.hash(source.get(i));
-    for (uint32_t at = 0; at < t.layers && __any_sync(FULL, pending); at++) {
-        if (!pending) continue;
-        start = ribbon_start(h, &t.layer[at]);
-        pending = ribbon_bumps(&t.layer[at], start);
-        if (pending) h = ribbon_next(h);
-        else layer = at;
+    typename Source::entry entry[KEYS];
+#pragma unroll
+    for (int k = 0; k < KEYS; k++) {
+        entry[k] = {};
+        if (first + 32 * k + lane < n) entry[k] = source.get(first + 32 * k + lane);
     }
-    struct window w = {};
-    if (layer < TABLE_LAYERS) w = find_window(&t, &t.layer[layer], h, start);
-    keys[2 * lane] = w.low;
-    keys[2 * lane + 1] = w.high;
+#pragma unroll
+    for (int k = 0; k < KEYS; k++) {
+        const unsigned number = 32 * k + lane;
+        p->half[2 * number] = p->half[2 * number + 1] = {0, 0, 0};
+        p->want[number] = {0, NOWHERE, 0, 0};
+        if (t.layers == 0) continue;
+        waiting = try_layer(p, number, first + number < n, &t, 0, source.hash(entry[k]), waiting);
+    }
+    find_bumped(p, &t, waiting);
     __syncwarp();
-    const bool agrees = columns_agree((const ulonglong2 *)t.cells, w, keys);
-    const unsigned word = __ballot_sync(FULL, layer < TABLE_LAYERS && agrees);
-    if (lane == 0) store_word(bits, first, n, word);
+#pragma unroll 1
+    for (int k = 0; k < KEYS; k++) {
+        const bool agrees = columns_agree((const ulonglong2 *)t.cells, p->half + 64 * k,
+                                          p->want[32 * k + lane]);
+        const unsigned word = __ballot_sync(FULL, agrees);
+        if (lane == (unsigned)k) answers = word;
+    }
+    if (lane < KEYS) store_word(bits, first + 32 * lane, n, answers);
+}
+
+template <int KEYS, typename Source>
+static void start_keys(const struct tamis_cuda *f, const Source &source, uint64_t n,
+                       uint32_t *bits, cudaStream_t stream)
+{
+    const unsigned blocks = blocks_for(n, RIBBON_BLOCK * KEYS, MOST_BLOCKS);
+    query_ribbon<KEYS><<<blocks, RIBBON_BLOCK, 0, stream>>>(source, f->table, n, bits);
 }
 
 void start_ribbon(const struct tamis_cuda *f, const struct keys *keys, uint32_t *bits,
                   cudaStream_t stream)
 {
     (void)with_source(f, keys, [&](auto source) {
-        query_ribbon<<<blocks_for(keys->count, RIBBON_BLOCK, MOST_BLOCKS), RIBBON_BLOCK, 0,
-                       stream>>>(source, f->table, keys->count, bits);
+        switch (f->tuning.ribbon_keys) {
+        case 1: start_keys<1>(f, source, keys->count, bits, stream); break;
+        case 2: start_keys<2>(f, source, keys->count, bits, stream); break;
+        default: start_keys<4>(f, source, keys->count, bits, stream); break;
+        }
         return TAMIS_OK;
     });
 }
