@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceFilter", "DeviceMask", "to_device"]
 
-LIBRARY = "libtamis-cuda.so.0"
+LIBRARY = "libtamis-cuda.so.1"
 
 
 class _Why(ctypes.Structure):
