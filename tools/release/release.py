@@ -30,10 +30,11 @@ The same commit gives the same bytes on every Debian 12 with the same packages, 
 where and when. The names of parts make only these, and neither the last two files."""
 PARTS = {"amalgamation": parts.amalgamation, "static": parts.static, "vectors": parts.vectors,
          "deb": parts.deb, "npm": parts.npm, "python": parts.python, "recipes": parts.recipes}
-# What would change what is compiled.
+# What would change what is compiled. CCACHE_BASEDIR makes paths in debug information relative, on
+# which the build-id of what is linked depends.
 UNWANTED = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS",
             "DEB_BUILD_OPTIONS", "DEB_BUILD_PROFILES", "LD_LIBRARY_PATH", "PKG_CONFIG_PATH",
-            "TAMIS_LIMITED_API", "CMAKE_GENERATOR", "LANGUAGE", "TZ")
+            "TAMIS_LIMITED_API", "CMAKE_GENERATOR", "LANGUAGE", "TZ", "CCACHE_BASEDIR")
 
 
 class Release:
