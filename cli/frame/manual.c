@@ -141,7 +141,8 @@ void print_manual(FILE *to)
     for (const struct topic *t = topics; t->name != NULL; t++) roff_topic(t, to);
     fprintf(to, ".SH REPORTING BUGS\n");
     print_roff("The home page of tamis is " TAMIS_URL "\n.\n"
-               "Write to " TAMIS_CONTACT " about mistakes in it.\n", to);
+               "Write to " TAMIS_CONTACT " about mistakes in it.\n",
+               to);
     fprintf(to, ".SH SEE ALSO\n");
     print_roff("grep(1), sort(1), uniq(1)\n", to);
 }
