@@ -104,7 +104,8 @@ enum {
     TAMIS_COMPACT = 4,
     TAMIS_AUTO_ROTATE = 8,
     TAMIS_TRANSFER = 16,
-    TAMIS_CONSERVATIVE = 32
+    TAMIS_CONSERVATIVE = 32,
+    TAMIS_REMOVABLE = 64
 };
 struct tamis_plan {
     size_t struct_size;
@@ -296,6 +297,7 @@ typedef struct tamis_facts {
     uint32_t key_width;
     uint64_t epoch;
     uint32_t bound;
+    bool removable;
 } tamis_facts;
 #define TAMIS_FACTS_INIT TAMIS_INIT(tamis_facts)
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
