@@ -39,8 +39,8 @@ BREAKS = [
     ("a field comes before another", r"double miss_rate;", "double news, miss_rate;"),
     ("a field is gone", r"bool read_only;", ""),
     ("a field has another type", r"uint64_t scratch_bytes;", "double scratch_bytes;"),
-    ("the last field has another size", r"uint32_t bound;(\s*\} tamis_facts;)",
-     r"uint64_t bound;\1"),
+    ("the last field has another size", r"bool removable;(\s*\} tamis_facts;)",
+     r"uint64_t removable;\1"),
     ("fields at the end, and one before", r"bool read_only;(.*?)(\} tamis_facts;)",
      r"uint64_t news; bool read_only;\1uint64_t more; \2"),
     ("a struct without a size has grown", r"uint64_t reserved\[4\];(\s*\} tamis_error;)",
@@ -52,8 +52,8 @@ BREAKS = [
 ]
 GROWTH = [
     ("nothing", r"TAMIS_EBUSY = -13", "TAMIS_EBUSY = -13"),
-    ("fields at the end", r"uint32_t bound;(\s*\} tamis_facts;)",
-     r"uint32_t bound; uint64_t news; bool more;\1"),
+    ("fields at the end", r"bool removable;(\s*\} tamis_facts;)",
+     r"bool removable; uint64_t news; bool more;\1"),
     ("an enumerator", r"TAMIS_EBUSY = -13", "TAMIS_EBUSY = -13, TAMIS_ENEW = -14"),
     ("a function", r"^(TAMIS_API const char \*tamis_version)",
      r"TAMIS_API void tamis_new(void);\n\1"),

@@ -55,7 +55,7 @@ REFUSED = [
     ("a variant", [(ENTRY + 4, 2, 99)], "variant 99 is of a newer version"),
 ]
 READ_NOT_CHANGED = [("a format for newer writers", [(WRITE, 2, 2)]),
-                    ("a flag", [(CHANGE, 4, 16)]), ("the last flag", [(CHANGE, 4, 1 << 31)])]
+                    ("a flag", [(CHANGE, 4, 32)]), ("the last flag", [(CHANGE, 4, 1 << 31)])]
 IGNORED = [("a flag", [(MAY, 1, 4)]), ("the last flag", [(MAY, 1, 128)])]
 
 
@@ -235,6 +235,7 @@ def check_written(room):
                    "bloom partitioned blocked counting pair growing window cuckoo fuse "
                    "ribbon".split()] +
                   [["build"], ["build", "--compact"], ["build", "--strict"],
+                   ["build", "--removable"],
                    ["build", "--encoding", "int64le", "--field", "1"],
                    ["build", "--kind", "exact", "--never", room / "never"],
                    ["build", "--kind", "map", "--field", "1", "--value-field", "2"]] +
