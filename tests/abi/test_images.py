@@ -39,7 +39,7 @@ KINDS = {*range(1, 14), *range(32, 37), 48}
 ROLES = range(1, 9)
 VARIANTS = {3: 1, 4: 1, 6: 10, 9: 18, 10: 2, 11: 2, 13: 2, 32: 1, 48: 1}
 ENCODINGS = range(6)
-READ_ONLY, IGNORE = 1 | 2 | 4 | 8, 1 | 2
+READ_ONLY, IGNORE = 1 | 2 | 4 | 8 | 16, 1 | 2
 
 READ, WRITE, REFUSE, CHANGE, MAY, HASH, KIND, ENCODING = 8, 10, 16, 20, 24, 28, 30, 25
 ENTRY = 128
