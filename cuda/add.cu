@@ -296,8 +296,8 @@ static cudaError_t direct(const struct tamis_cuda *f, const Source &s, uint64_t 
 }
 
 /* A piece of work that is parted fetches and writes back the whole table once, at the speed of the
- * memory, instead of a line for each key at that of random access. On an H200 both take the same time
- * at about 0.55 keys for each line, with tables of 1.3 and of 10 GB. */
+ * memory, instead of a line for each key at that of random access. The rates of docs/GPU.md for
+ * tables of 1.3 and 10 GB are equal at about 0.55 keys for each line. */
 static uint64_t piece_to_part(const struct tamis_cuda *f, const struct parting *by, size_t entry,
                               uint64_t n)
 {

@@ -53,7 +53,8 @@ __global__ void lines_and_streams(const ulonglong2 *table, uint32_t lines,
     for (int k = 0; k < EACH; k++) sum += __ldcs(keys + (warp * EACH + k) * 32 + lane);
 #pragma unroll
     for (int k = 0; k < 4 * EACH; k++)
-        v[k] = read16(table + 4 * random_line((warp * 4 * EACH + k) * 8 + lane / 4, lines) + id % 4);
+        v[k] = read16(table + id % 4 +
+                      4 * random_line((warp * 4 * EACH + k) * 8 + lane / 4, lines));
 #pragma unroll
     for (int k = 0; k < 4 * EACH; k++) sum += v[k].x ^ v[k].y;
     if (lane < EACH) __stcs(bits + warp * EACH + lane, (uint32_t)sum);

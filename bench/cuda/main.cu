@@ -242,7 +242,7 @@ static const char help[] =
     "  --check  only check, with few keys (for compute-sanitizer)\n"
     "  --quick  leave out the filter of 10 GB and the long builds\n"
     "  --sweep  measure the constants that depend on the device, instead\n"
-    "  --break  only check what follows a failure of the device, which ends its use by the process\n"
+    "  --break  only check that a failure of the device makes filters unusable\n"
     "  --keep-going  measure although a check failed\n"
     "  --json   print JSON; what is found meanwhile goes to standard error\n"
     "Exits with 1 if a check fails, 2 for wrong arguments, and 3 if there is no device.\n";

@@ -51,7 +51,8 @@ static void measure_size(uint64_t bytes, uint64_t *words, uint8_t *bits)
     const double s = seconds(7, [&] { MUST(tamis_cuda_query(f, &k, bits, nullptr, &why)); });
     const double rate = (double)count_bits(bits, KEYS) / (double)KEYS;
     char note[96];
-    snprintf(note, sizeof note, "%.1f %% of lines beside keys; %.4f %% false positives, 1 %% planned",
+    snprintf(note, sizeof note,
+             "%.1f %% of lines beside keys; %.4f %% false positives, 1 %% planned",
              100 * (double)KEYS / s / streamed, 100 * rate);
     if (rate > 0.01025) wrong("the false-positive rate is %g instead of 0.01", rate);
     figure("query", "8-byte keys", bytes, (double)KEYS / s, limit, note);

@@ -8,13 +8,10 @@ import functools
 import os
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
+from typing import Any, Dict, Optional, Tuple, Type
 
-from . import _errors
+from . import _errors, _filter
 from ._errors import InvalidError, UnsupportedError
-
-if TYPE_CHECKING:
-    from ._filter import Filter
 
 __all__ = ["DeviceFilter", "DeviceMask", "to_device"]
 
@@ -24,6 +21,14 @@ LIBRARY = "libtamis-cuda.so.1"
 class _Why(ctypes.Structure):
     """tamis_error"""
 
+    status: Any
+    os: Any
+    offset: Any
+    better_kind: Any
+    reserved_word: Any
+    text: Any
+    reserved: Any
+
     _fields_ = [("status", ctypes.c_int), ("os", ctypes.c_int), ("offset", ctypes.c_uint64),
                 ("better_kind", ctypes.c_uint32), ("reserved_word", ctypes.c_uint32),
                 ("text", ctypes.c_char * 160), ("reserved", ctypes.c_uint64 * 4)]
@@ -31,6 +36,15 @@ class _Why(ctypes.Structure):
 
 class _Keys(ctypes.Structure):
     """tamis_cuda_keys"""
+
+    struct_size: Any
+    count: Any
+    data: Any
+    bytes: Any
+    width: Any
+    hashes: Any
+    offsets32: Any
+    offsets64: Any
 
     _fields_ = [("struct_size", ctypes.c_size_t), ("count", ctypes.c_uint64),
                 ("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("width", ctypes.c_uint64),
@@ -202,13 +216,11 @@ class DeviceFilter:
             self._library.call("tamis_cuda_add", self._open(), _words(count, data), stream)
             self._library.call("tamis_cuda_wait", self._open(), stream)
 
-    def to_host(self) -> "Filter":
+    def to_host(self) -> _filter.Filter:
         """A Filter with what was added. A sealed filter raises SealedError: it has not changed.
 
         The number of items is an estimate from the bits, because a GPU does not count them.
         """
-        from ._filter import Filter
-
         library, parts = self._library, []
 
         def put(_: Any, data: int, size: int) -> int:
@@ -221,7 +233,7 @@ class DeviceFilter:
                 library.call("tamis_write", handle, _SINK(put), None)
             finally:
                 library.free("tamis_close", handle)
-        return Filter.from_bytes(b"".join(parts))
+        return _filter.Filter.from_bytes(b"".join(parts))
 
     @property
     def closed(self) -> bool:
@@ -250,7 +262,7 @@ def _words(count: int, data: int) -> Any:
     return ctypes.byref(_Keys(ctypes.sizeof(_Keys), count, data, 8 * count, 8, None, None, None))
 
 
-def to_device(own: "Filter") -> DeviceFilter:
+def to_device(own: _filter.Filter) -> DeviceFilter:
     """What Filter.to_device() does."""
     if own.keyed:
         raise UnsupportedError("a filter with a secret key stays in the memory of the host, where "

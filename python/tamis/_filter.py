@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from . import _tamis
-from ._device import DeviceFilter, to_device
+from . import _device, _tamis
 from ._plans import Size, plan_dict
 from ._sketch import Sketch, default_class
 
@@ -73,14 +72,14 @@ class Filter(Sketch, _tamis.FilterHandle):
         """The probability that a key is a member, from a private release and a prior."""
         return self._probability(key, prior)
 
-    def to_device(self) -> DeviceFilter:
+    def to_device(self) -> _device.DeviceFilter:
         """A copy in the memory of an NVIDIA GPU, for arrays of keys that are there.
 
         The kind must be "blocked", or "fuse" or "ribbon" if it is sealed, and the encoding
         "int64le". It needs libtamis-cuda, and raises UnsupportedError with the reason if that or a
         GPU is missing. TAMIS_CUDA_LIBRARY can name the file of the library.
         """
-        return to_device(self)
+        return _device.to_device(self)
 
 
 def seal(keys: Any, fpr: float = 0.01, *, kind: str = "ribbon", key: Any = None, seed: int = 0,

@@ -32,7 +32,8 @@ class Array:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     library = tmp_path_factory.mktemp("cuda") / "libfake.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE / "tests/python/data/fake_cuda.c",
+    source = SOURCE / "tests/python/data/fake_cuda.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source,
                     f"-I{SOURCE / 'include'}", f"-I{SOURCE / 'cuda/include'}", f"-L{BUILD}",
                     "-ltamis", f"-Wl,-rpath,{BUILD}"], check=True)
     return library
@@ -79,7 +80,7 @@ def test_answers(fake):
 
 
 def test_adds_come_back(fake):
-    own = numbers(1000)
+    own = numbers(2000)
     device = own.to_device()
     device.update(Array(numpy.array([-5, 10**12])))
     back = device.to_host()
@@ -139,7 +140,7 @@ def test_errors_of_the_library(fake):
 
 
 def test_other_filters(fake):
-    """The bytes of an integer key depend on the encoding, so a wrong one would give wrong answers."""
+    """The bytes of an integer depend on the encoding, so another one would give wrong answers."""
     with pytest.raises(tamis.UnsupportedError, match="int64le"):
         tamis.Filter(items=10).to_device()
     with pytest.raises(tamis.UnsupportedError, match="secret key"):

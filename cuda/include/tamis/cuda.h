@@ -110,10 +110,10 @@ typedef struct tamis_cuda_keys {
 } tamis_cuda_keys;
 #define TAMIS_CUDA_KEYS_INIT TAMIS_INIT(tamis_cuda_keys)
 /* Calls fail with TAMIS_EINVAL if keys are invalid: none or several of the four are set, a pointer
- * is NULL that is needed, misaligned, not accessible to the device or on another one, an offset is negative or
- * below the one before it, a key ends beyond the data, or has a length that the encoding of the
- * filter excludes. Offsets are checked on the device before anything is added or answered, so
- * calls with offsets wait for the stream once. */
+ * is NULL that is needed, misaligned, not accessible to the device or on another one, an offset is
+ * negative or below the one before it, a key ends beyond the data, or has a length that the
+ * encoding of the filter excludes. Offsets are checked on the device before anything is added or
+ * answered, so calls with offsets wait for the stream once. */
 
 /* Adds keys. Fails with TAMIS_ESEALED if the filter is sealed. */
 TAMIS_API tamis_status tamis_cuda_add(tamis_cuda *f, const tamis_cuda_keys *keys, void *stream,
@@ -125,10 +125,10 @@ TAMIS_API tamis_status tamis_cuda_query(tamis_cuda *f, const tamis_cuda_keys *ke
 /* Writes a byte, 0 or 1, for each of the first `count` bits of answers of a query of f. */
 TAMIS_API tamis_status tamis_cuda_expand(tamis_cuda *f, const uint8_t *bits, uint64_t count,
                                          uint8_t *mask, void *stream, tamis_error *why);
-/* Like a query, with a list: writes the numbers of the keys that may be members, in ascending order, and
- * sets *found to how many there are. `selected` has room for count numbers, and is aligned to 4;
- * `found` to 8. Both are in memory of the device. Takes scratch of 5 bytes for 32 keys. Also fails
- * with TAMIS_EINVAL if there are more than 2^32 keys. */
+/* Like a query, with a list: writes the numbers of the keys that may be members, in ascending
+ * order, and sets *found to how many there are. `selected` has room for count numbers, and is
+ * aligned to 4; `found` to 8. Both are in memory of the device. Takes scratch of 5 bytes for 32
+ * keys. Also fails with TAMIS_EINVAL if there are more than 2^32 keys. */
 TAMIS_API tamis_status tamis_cuda_select(tamis_cuda *f, const tamis_cuda_keys *keys,
                                          uint32_t *selected, uint64_t *found, void *stream,
                                          tamis_error *why);
