@@ -94,7 +94,7 @@ tamis_status need_scratch(struct tamis_cuda *f, tamis_error *why)
 /* These were measured on an H200 by `bench-cuda --sweep`. */
 struct tuning tamis_cuda__tuning(void)
 {
-    const struct tuning usual = {256, 8, 4, 256, 0, 4, 0};
+    const struct tuning usual = {256, 8, 4, 256, 0, 0};
     return usual;
 }
 

@@ -3,14 +3,17 @@
  * either segment. A column's bit is the parity of its two words under the parts of the key's row
  * that are on them.
  *
- * Each lane first finds the layer and the window of its own key, which reads only thresholds. Then
- * eight lanes share a key, four for each segment: a lane loads 16 bytes, two words, and finds their
+ * Each lane first finds the windows of its own keys, which reads only thresholds. The few keys that
+ * the first layer bumps are collected, so that the warp goes through the later layers once for all
+ * of them. Then eight lanes share a key, four for each segment: a lane loads 16 bytes, two words, and finds their
  * parities. Two ballots have those of four keys; the owner of a key joins its own. What a lane
- * needs to know about a key, it gets from shared memory with one load of 16 bytes. Instructions
- * limit this as long as the table is in the cache; the loads do otherwise. */
+ * needs to know about a key, it gets from shared memory with one load of 16 bytes. */
 #include "warp.h"
 
 #define RIBBON_BLOCK 128 /* threads */
+/* Keys of a thread. On an H200, 2 were faster than 1 in the tables of docs/GPU.md with 7 and 8
+ * columns, and than 4, with which the shared memory has room for too few warps. */
+#define RIBBON_KEYS 2
 #define PAIRS 4u         /* pairs of words of a segment that are read at a time */
 
 /* The part of a key's window that is in one segment, as it is passed to the lanes that read it. */
@@ -147,7 +150,7 @@ __device__ static bool columns_agree(const ulonglong2 *cells, const struct half 
     const bool found = w.columns != NOWHERE;
     const uint32_t first = parities(cells, keys, 0);
     uint64_t low = (first & 255) >> w.skip_low, high = first >> 8 >> w.skip_high;
-    const unsigned most = found ? (w.columns + 2) / 2 : 0;
+    const unsigned most = found ? (w.columns + (w.skip_low | w.skip_high) + 1) / 2 : 0;
     for (unsigned from = PAIRS; __any_sync(FULL, most > from); from += PAIRS) {
         const uint64_t more = parities(cells, keys, from);
         if (most <= from) continue;
@@ -196,23 +199,13 @@ __global__ void __launch_bounds__(RIBBON_BLOCK)
     if (lane < KEYS) store_word(bits, first + 32 * lane, n, answers);
 }
 
-template <int KEYS, typename Source>
-static void start_keys(const struct tamis_cuda *f, const Source &source, uint64_t n,
-                       uint32_t *bits, cudaStream_t stream)
-{
-    const unsigned blocks = blocks_for(n, RIBBON_BLOCK * KEYS, MOST_BLOCKS);
-    query_ribbon<KEYS><<<blocks, RIBBON_BLOCK, 0, stream>>>(source, f->table, n, bits);
-}
-
 void start_ribbon(const struct tamis_cuda *f, const struct keys *keys, uint32_t *bits,
                   cudaStream_t stream)
 {
     (void)with_source(f, keys, [&](auto source) {
-        switch (f->tuning.ribbon_keys) {
-        case 1: start_keys<1>(f, source, keys->count, bits, stream); break;
-        case 2: start_keys<2>(f, source, keys->count, bits, stream); break;
-        default: start_keys<4>(f, source, keys->count, bits, stream); break;
-        }
+        const unsigned blocks = blocks_for(keys->count, RIBBON_BLOCK * RIBBON_KEYS, MOST_BLOCKS);
+        query_ribbon<RIBBON_KEYS>
+            <<<blocks, RIBBON_BLOCK, 0, stream>>>(source, f->table, keys->count, bits);
         return TAMIS_OK;
     });
 }

@@ -15,7 +15,6 @@ struct tuning {
     int tile;           /* thousands of words that a block parts at a time: 2, 4 or 8 */
     int part_add_block;
     int direct;         /* 1: never part; 2: always */
-    int ribbon_keys;    /* of a thread: 1, 2 or 4 */
     int only_part;      /* 1: part the keys, and do not add them, to measure the one alone */
 };
 

@@ -199,16 +199,6 @@ static void measure_sealed(uint32_t kind, double fpr, uint64_t items, double lin
     snprintf(note, sizeof note, "%.3g measured; built by the processor in %.1f s", rate, built);
     figure("sealed", name, bytes, (double)KEYS / s, limit, note);
     figure("sealed", "the same, members", bytes, (double)in.count / members, limit, "");
-    for (const int keys : {1, 2, 4}) {
-        struct tuning own = tamis_cuda__tuning();
-        if (kind != TAMIS_RIBBON) break;
-        own.ribbon_keys = keys;
-        tamis_cuda__tune(f, &own);
-        const double took =
-            seconds(3, [&] { MUST(tamis_cuda_query(f, &in, bits, nullptr, &why)); });
-        snprintf(name, sizeof name, "%d keys a thread, members", keys);
-        figure("ribbon", name, bytes, (double)in.count / took, limit, "");
-    }
     tamis_cuda_close(f);
     tamis_close(t);
 }
