@@ -57,7 +57,8 @@ lib=$(dirname "$libtamis")
 
 # --- What was installed -------------------------------------------------------------------------
 same 'the installed headers are those of include/, and the reader' \
-    "$( (cd "$source/include" && find . -type f && echo ./tamis-reader.h) | sort)" \
+    "$( (cd "$source/include" && find . -type f && echo ./tamis-reader.h &&
+        { [ ! -e "$lib/libtamis-cuda.so" ] || echo ./tamis/cuda.h; }) | sort)" \
     "$(cd "$prefix/include" && find . -type f | sort)"
 major=$(sed -n 's/^#define TAMIS_VERSION_MAJOR //p' "$source/include/tamis/tamis.h")
 same 'the soname carries the major version' "libtamis.so.$major" \
@@ -98,6 +99,20 @@ if try 'pkg-config, shared' with_pkg_config "$room/a"; then
 fi
 if try 'pkg-config, static' with_pkg_config "$room/b" --static -static; then
     try 'run without the shared library' "$room/b" "$room/b.tamis"
+fi
+
+# --- The library for GPUs, where nvcc was found; it runs without a GPU ----------------------------
+# shellcheck disable=SC2046
+with_cuda() {
+    printf '%s\n' '#include <tamis/cuda.h>' '#include <stdio.h>' \
+        'int main(void) { tamis_error why;' \
+        'return tamis_cuda_available(&why) ? 0 : puts(why.text) <= 0; }' >"$room/gpu.c"
+    "$cc" "$room/gpu.c" -o "$1" \
+        $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs tamis-cuda)
+}
+if [ -e "$lib/libtamis-cuda.so" ]; then
+    try 'pkg-config, the library for GPUs' with_cuda "$room/g" &&
+        try 'run with the library for GPUs' env LD_LIBRARY_PATH="$lib" "$room/g"
 fi
 
 # --- C++, which needs only the installed headers -------------------------------------------------
