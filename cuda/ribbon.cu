@@ -5,9 +5,9 @@
  *
  * Each lane first finds the windows of its own keys, which reads only thresholds. The few keys that
  * the first layer bumps are collected, so that the warp goes through the later layers once for all
- * of them. Then eight lanes share a key, four for each segment: a lane loads 16 bytes, two words, and finds their
- * parities. Two ballots have those of four keys; the owner of a key joins its own. What a lane
- * needs to know about a key, it gets from shared memory with one load of 16 bytes. */
+ * of them. Then eight lanes share a key, four for each segment: a lane loads 16 bytes, two words,
+ * and finds their parities. Two ballots have those of four keys; the owner of a key joins its own.
+ * What a lane needs to know about a key, it gets from shared memory with one load of 16 bytes. */
 #include "warp.h"
 
 #define RIBBON_BLOCK 128 /* threads */

@@ -42,7 +42,9 @@ def text(report):
         f"CUDA {context['runtime'] // 1000}.{context['runtime'] % 1000 // 10})",
         f"beside {context['threads']} threads of an {context['processor']}.",
         "Rates are in 10^9 keys or lines per second, medians of several runs. The limit",
-        "is what the memory delivers for the accesses that the keys need.",
+        "is the number of random lines that the memory delivers for the accesses that the keys",
+        "need, if it does nothing else. A query also reads its keys and writes answers; its note",
+        "compares it with random lines beside keys and answers.",
     ]
     for group, title in TITLES.items():
         figures = [f for f in report["rows"] if f["group"] == group]

@@ -10,12 +10,12 @@ import threading
 from types import TracebackType
 from typing import Any, Dict, Optional, Tuple, Type
 
-from . import _errors, _filter
+from . import _errors, _filter, _tamis
 from ._errors import InvalidError, UnsupportedError
 
 __all__ = ["DeviceFilter", "DeviceMask", "to_device"]
 
-LIBRARY = "libtamis-cuda.so.1"
+LIBRARY = f"libtamis-cuda.so.{_tamis.version.split('.')[0]}"
 
 
 class _Why(ctypes.Structure):
