@@ -13,13 +13,13 @@ struct tamis_cuda {
     struct table table; /* with pointers */
     int device;
     int multiprocessors;
-    uint64_t cache;     /* bytes of the device's L2 */
+    uint64_t cache; /* bytes of the device's L2 */
     struct tuning tuning;
     uint64_t scratch_bytes;
-    void *scratch;      /* of scratch_bytes, or NULL */
-    uint64_t *report;   /* device memory: the first rows that a check of offsets found */
+    void *scratch;          /* of scratch_bytes, or NULL */
+    uint64_t *report;       /* device memory: the first rows that a check of offsets found */
     struct host_pipe *pipe; /* buffers of the calls for memory of the host, or NULL */
-    tamis_error broken; /* status 0: the filter is usable */
+    tamis_error broken;     /* status 0: the filter is usable */
 };
 
 #define REPORT_WORDS 3 /* decreasing, outside the data, wrong length */

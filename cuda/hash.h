@@ -247,8 +247,8 @@ TAMIS_CUDA_BIG struct hash128 hash_upto240(const uint8_t *p, size_t n, const uin
     return hash_finish(acc, n, seed);
 }
 
-TAMIS_CUDA_FN void hash_stripe(uint64_t acc[8], const uint8_t *p, const uint8_t *end,
-                               unsigned at, uint64_t seed)
+TAMIS_CUDA_FN void hash_stripe(uint64_t acc[8], const uint8_t *p, const uint8_t *end, unsigned at,
+                               uint64_t seed)
 {
     for (unsigned i = 0; i < 8; i++) {
         const uint64_t v = load64(p + 8 * i, end), keyed = v ^ seeded64(at + 8 * i, seed);
@@ -257,8 +257,7 @@ TAMIS_CUDA_FN void hash_stripe(uint64_t acc[8], const uint8_t *p, const uint8_t 
     }
 }
 
-TAMIS_CUDA_FN uint64_t hash_merge(const uint64_t acc[8], unsigned at, uint64_t seed,
-                                  uint64_t start)
+TAMIS_CUDA_FN uint64_t hash_merge(const uint64_t acc[8], unsigned at, uint64_t seed, uint64_t start)
 {
     for (unsigned i = 0; i < 4; i++)
         start += fold64(acc[2 * i] ^ seeded64(at + 16 * i, seed),

@@ -8,11 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEALED = 1, STRICT = 2 };                             /* flags at 20 */
-enum { CELLS = 1, COLLECTION = 3, THRESHOLDS = 4 };          /* roles of sections */
-enum { RIBBON_LAST = 1, RIBBON_NOTHING = 2 };                /* variants of a ribbon's sections */
-enum { OF_ROLE = 0, OF_VARIANT = 4, OF_BITS = 6, OF_K = 8, OF_SALT = 12, OF_M = 16, OF_EDGE = 32,
-       OF_OFFSET = 48 };                                     /* fields of a section */
+enum { SEALED = 1, STRICT = 2 };                    /* flags at 20 */
+enum { CELLS = 1, COLLECTION = 3, THRESHOLDS = 4 }; /* roles of sections */
+enum { RIBBON_LAST = 1, RIBBON_NOTHING = 2 };       /* variants of a ribbon's sections */
+enum {
+    OF_ROLE = 0,
+    OF_VARIANT = 4,
+    OF_BITS = 6,
+    OF_K = 8,
+    OF_SALT = 12,
+    OF_M = 16,
+    OF_EDGE = 32,
+    OF_OFFSET = 48
+}; /* fields of a section */
 
 tamis_status tamis_cuda__fail(tamis_error *why, tamis_status status, const char *format, ...)
 {
@@ -65,8 +73,7 @@ static void *offset_from(uint64_t first, const uint8_t *section)
     return (void *)(uintptr_t)(field(section + OF_OFFSET, 8) - first);
 }
 
-static void ribbon_shape(const uint8_t *section, uint32_t sections, uint64_t first,
-                         struct table *t)
+static void ribbon_shape(const uint8_t *section, uint32_t sections, uint64_t first, struct table *t)
 {
     for (uint32_t i = 0; i < sections; i++, section += 64) {
         const uint64_t variant = field(section + OF_VARIANT, 2);
@@ -112,8 +119,7 @@ static void plan_of(const uint8_t *h, struct shape *out)
     out->key_width = tamis_cuda__key_width(p);
 }
 
-tamis_status tamis_cuda__shape(const uint8_t *image, size_t n, struct shape *out,
-                               tamis_error *why)
+tamis_status tamis_cuda__shape(const uint8_t *image, size_t n, struct shape *out, tamis_error *why)
 {
     const uint8_t *section = image + 128;
     memset(out, 0, sizeof *out);
@@ -127,8 +133,9 @@ tamis_status tamis_cuda__shape(const uint8_t *image, size_t n, struct shape *out
     out->table.kind = out->plan.kind;
     out->table.bytes = field(image + 112, 8) - out->first;
     if (field(section + OF_ROLE, 2) == COLLECTION)
-        return tamis_cuda__fail(why, TAMIS_EINVAL, "the filter must be sealed before it is moved "
-                                                   "to a device");
+        return tamis_cuda__fail(why, TAMIS_EINVAL,
+                                "the filter must be sealed before it is moved "
+                                "to a device");
     switch (out->plan.kind) {
     case TAMIS_BLOCKED: return blocked_shape(section, out, why);
     case TAMIS_FUSE: fuse_shape(section, &out->table); return TAMIS_OK;

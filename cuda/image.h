@@ -27,8 +27,7 @@ struct shape {
 /* Takes the first n bytes of an image that the library wrote, at least the smaller of its length
  * and SHAPE_METADATA. Fails with TAMIS_EUNSUPPORTED, with the reason, if devices cannot query such
  * a filter. */
-tamis_status tamis_cuda__shape(const uint8_t *image, size_t n, struct shape *out,
-                               tamis_error *why);
+tamis_status tamis_cuda__shape(const uint8_t *image, size_t n, struct shape *out, tamis_error *why);
 
 /* The length that keys of a plan must have; 0: any. */
 uint32_t tamis_cuda__key_width(const tamis_plan *plan);

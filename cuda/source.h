@@ -10,8 +10,14 @@ struct word_source {
     const unsigned long long *words;
     uint64_t flip;
     typedef uint64_t entry; /* what stands for a key where keys are parted */
-    __device__ entry get(uint64_t i) const { return __ldcs(words + i); }
-    __device__ struct hash128 hash(entry e) const { return hash_word(e, flip); }
+    __device__ entry get(uint64_t i) const
+    {
+        return __ldcs(words + i);
+    }
+    __device__ struct hash128 hash(entry e) const
+    {
+        return hash_word(e, flip);
+    }
 };
 
 struct hash_source {
@@ -22,7 +28,10 @@ struct hash_source {
         const ulonglong2 v = __ldcs((const ulonglong2 *)hashes + i);
         return {v.x, v.y};
     }
-    __device__ struct hash128 hash(entry e) const { return e; }
+    __device__ struct hash128 hash(entry e) const
+    {
+        return e;
+    }
 };
 
 struct fixed_source {
@@ -33,7 +42,10 @@ struct fixed_source {
     {
         return hash_bytes(data + i * width, width, end, seed);
     }
-    __device__ struct hash128 hash(entry e) const { return e; }
+    __device__ struct hash128 hash(entry e) const
+    {
+        return e;
+    }
 };
 
 template <typename Offset> struct text_source {
@@ -46,7 +58,10 @@ template <typename Offset> struct text_source {
         const uint64_t at = (uint64_t)__ldcs(offsets + i), next = (uint64_t)__ldcs(offsets + i + 1);
         return hash_bytes(data + at, next - at, end, seed);
     }
-    __device__ struct hash128 hash(entry e) const { return e; }
+    __device__ struct hash128 hash(entry e) const
+    {
+        return e;
+    }
 };
 
 /* Calls run(source) with the source of these keys. */
@@ -61,8 +76,7 @@ static tamis_status with_source(const struct tamis_cuda *f, const struct keys *k
     case FORM_FIXED: return run(fixed_source{k->data, k->data + k->bytes, k->width, seed});
     case FORM_OFFSETS32:
         return run(text_source<int32_t>{k->data, k->data + k->bytes, k->offsets32, seed});
-    default:
-        return run(text_source<int64_t>{k->data, k->data + k->bytes, k->offsets64, seed});
+    default: return run(text_source<int64_t>{k->data, k->data + k->bytes, k->offsets64, seed});
     }
 }
 

@@ -25,8 +25,8 @@ struct table {
     uint32_t kind;
     uint32_t layers; /* of a ribbon; 0: the empty set */
     uint64_t *cells;
-    uint64_t bytes; /* of all sections, with what is between them */
-    uint64_t lines; /* blocked */
+    uint64_t bytes;        /* of all sections, with what is between them */
+    uint64_t lines;        /* blocked */
     uint64_t starts, step; /* fuse: cells that can be a key's first; what the salt adds to hi */
     uint32_t d, bits, log;
     struct table_layer layer[TABLE_LAYERS];
@@ -143,7 +143,7 @@ struct ribbon_window {
 };
 
 TAMIS_CUDA_FN struct ribbon_window window_of(const struct table_layer *l, struct hash128 h,
-                                                 uint64_t start)
+                                             uint64_t start)
 {
     struct ribbon_window w;
     w.low = ribbon_word(l, start / 64);

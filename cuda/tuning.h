@@ -11,11 +11,11 @@ extern "C" {
 
 struct tuning {
     int add_block;
-    int part_mib;       /* MiB of table in a part */
-    int tile;           /* thousands of words that a block parts at a time: 2, 4 or 8 */
+    int part_mib; /* MiB of table in a part */
+    int tile;     /* thousands of words that a block parts at a time: 2, 4 or 8 */
     int part_add_block;
-    int direct;         /* 1: never part; 2: always */
-    int only_part;      /* 1: part the keys, and do not add them, to measure the one alone */
+    int direct;    /* 1: never part; 2: always */
+    int only_part; /* 1: part the keys, and do not add them, to measure the one alone */
 };
 
 TAMIS_API void tamis_cuda__tune(tamis_cuda *f, const struct tuning *tuning);

@@ -39,7 +39,10 @@ template <typename T> struct array {
         must(cudaMalloc((void **)&p, (count + 1) * sizeof(T)), "device memory of the benchmark");
     }
     array(const array &) = delete;
-    ~array() { cudaFree(p); }
+    ~array()
+    {
+        cudaFree(p);
+    }
     std::vector<T> host() const
     {
         std::vector<T> v(n);
@@ -76,8 +79,8 @@ extern bool json;
 double limit_lines(uint64_t bytes); /* four lanes of 16 bytes: blocked */
 /* The same, while keys of 8 bytes and bits of answers stream by, one of each for a line. */
 double limit_streamed(uint64_t bytes);
-double limit_single(uint64_t bytes); /* one lane of 4 bytes: fuse */
-double limit_pairs(uint64_t bytes); /* two neighbouring lines, eight lanes of 8 bytes: ribbon */
+double limit_single(uint64_t bytes);  /* one lane of 4 bytes: fuse */
+double limit_pairs(uint64_t bytes);   /* two neighbouring lines, eight lanes of 8 bytes: ribbon */
 double limit_atomics(uint64_t bytes); /* eight lanes with an atomic OR each: adds */
 
 void run_checks(bool small);

@@ -114,11 +114,17 @@ static void compare_golden(const char *name)
 
 static void test_golden(void)
 {
-    static const char *const names[] = {
-        "blocked.tamis",      "blocked-seeded.tamis",     "blocked-keyed.tamis",
-        "blocked-empty.tamis", "blocked-chunks.tamis",    "blocked-int64.tamis",
-        "fuse.tamis",         "fuse-4-keyed.tamis",       "ribbon.tamis",
-        "ribbon-layers-keyed.tamis", "ribbon-sha256-keyed.tamis"};
+    static const char *const names[] = {"blocked.tamis",
+                                        "blocked-seeded.tamis",
+                                        "blocked-keyed.tamis",
+                                        "blocked-empty.tamis",
+                                        "blocked-chunks.tamis",
+                                        "blocked-int64.tamis",
+                                        "fuse.tamis",
+                                        "fuse-4-keyed.tamis",
+                                        "ribbon.tamis",
+                                        "ribbon-layers-keyed.tamis",
+                                        "ribbon-sha256-keyed.tamis"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare_golden(names[i]);
 }
 

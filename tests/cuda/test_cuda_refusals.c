@@ -14,8 +14,7 @@ static void check_reason(tamis_status got, tamis_status want, const tamis_error 
 
 static tamis_plan small_plan(uint32_t kind)
 {
-    const tamis_plan p = {
-        .struct_size = sizeof p, .kind = kind, .items = 1000, .fpr = 0.01};
+    const tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = 1000, .fpr = 0.01};
     return p;
 }
 

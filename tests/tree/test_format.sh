@@ -2,5 +2,5 @@
 # The C sources are as ./run fmt leaves them.
 set -eu
 cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}"
-find include reader src cli guard examples tests tools bench python sql \
+find include reader src cli guard cluster redis web cuda examples tests tools bench python sql \
     -name build -prune -o -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
