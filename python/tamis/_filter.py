@@ -16,7 +16,8 @@ __all__ = ["Filter", "exact", "seal"]
 class Filter(Sketch, _tamis.FilterHandle):
     """A set in a few bits per key, that answers "certainly not" or "maybe".
 
-    A "no" is always right. A key that was never added gets a "maybe" with the false-positive rate.
+    A "no" is always right, except from the kinds "pair" and "private". A key that was never added
+    gets a "maybe" with the false-positive rate.
 
     Give two of items, fpr and bytes; with items alone, fpr is 0.01. Further arguments:
 
