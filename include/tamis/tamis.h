@@ -130,7 +130,7 @@ typedef enum tamis_kind {
     TAMIS_BLOCKED = 3,     /* 8 bits of a key in one cache line; 10.1 bits; the fastest           */
     TAMIS_COUNTING = 4,    /* bloom with counters: keys can be removed; 38 bits                   */
     TAMIS_PAIR = 5,        /* a filter of added and one of removed keys; 20 bits; can miss        */
-    TAMIS_GROWING = 6,     /* any number of items; 19 bits from 250,000 to 30 M, up to 31 beyond  */
+    TAMIS_GROWING = 6,     /* any number of items; 19 bits from 250,000 to 28 M, up to 31 beyond  */
     TAMIS_WINDOW = 7,      /* generations of filters or sketches: forgets the oldest keys         */
     TAMIS_CUCKOO = 8,      /* fingerprints: keys can be removed; 9.5 bits                         */
     TAMIS_FUSE = 9,        /* sealed: 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast        */

@@ -57,10 +57,10 @@
  * Void entries, which are copied to both halves, leave the sum unchanged: their share of the slots
  * is their share of the rate.
  *
- * Space at 1 %: 18.2 to 19 bits per key from 250,000 to 30 M keys, 19.7 at 100,000. Smaller sets
+ * Space at 1 %: 18.2 to 19 bits per key from 250,000 to 28 M keys, 19.7 at 100,000. Smaller sets
  * take up to 23 (50,000), 27 (20,000) and 34 (8,000); 18 to 37 up to 3,840 keys, and 50 when the
- * shares are new. From 30 M keys on it is 26, and from 135 M on 31. While a share grows, both the
- * old and the new one are in memory.
+ * shares are new. From 28 M keys on it rises to 26, and from 135 M on to 31. While a share grows,
+ * both the old and the new one are in memory.
  *
  * Cost: a query reads two or three cache lines. An add moves the entries
  * up to the next unused slot, (1 + 1/(1-load)^2)/2 of them: 20 on average over the loads of the
