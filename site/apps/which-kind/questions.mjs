@@ -26,16 +26,17 @@ export const OUTCOMES = {
     'looks like a removed key, so choose it only where that is harmless.',
   BUILD('--kind pair --items 1M --fpr 1%')],
   growing: ['It doubles its tables while keys arrive, and keeps the false-positive rate with any ' +
-    'number of them.', BUILD('--kind growing --fpr 1%')],
+    'number of them. Keys can be removed if it is built with --removable.',
+  BUILD('--kind growing --fpr 1%')],
   window: ['It has several generations of filters. A rotation forgets the oldest, so that it ' +
     'answers for the last hour or the last million keys.',
   BUILD('--kind window --generations 4 --items 1M --fpr 1%')],
-  ribbon: ['It is solved for all its keys at once, and is nearly as small as any structure can ' +
+  ribbon: ['It is built from all its keys at once, and is nearly as small as any structure can ' +
     'be. It never changes.', BUILD('--kind ribbon --fpr 1%')],
   fuse: ['It looks at three cells for each key, which is fast on every machine. It is a little ' +
     'larger than ribbon, and never changes.', BUILD('--kind fuse --fpr 1%')],
   map: ['It returns a value of 1 to 32 bits for each key of a set that never changes. The rare ' +
-    'stranger that it takes for a member gets an arbitrary value.',
+    'non-member that it takes for a member gets an arbitrary value.',
   'tamis build --kind map --value-field 2 --fpr 1% -o set.tamis values.tsv'],
   exact: ['A second structure corrects the first, so that it is never wrong about the keys that ' +
     'you list, members or not.', BUILD('--never never.txt --fpr 1%')],

@@ -50,7 +50,7 @@ test('every kind of that table, but one for teaching, is reached by five questio
   assert.equal(Object.keys(OUTCOMES).length, reached.size);
 });
 
-test('where the ways lead agrees with what README says about the kinds', () => {
+test('where the ways lead agrees with what docs/KINDS.md says about the kinds', () => {
   const answersOf = (kind) => Object.fromEntries(allWays().find((it) => it.kind === kind).answers);
   for (const [kind, use] of FILTERS.map(({ id, use }) => [id, use])) {
     if (use.startsWith('teaching')) continue;
