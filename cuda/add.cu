@@ -304,8 +304,10 @@ static uint64_t piece_to_part(const struct tamis_cuda *f, const struct parting *
     if (f->tuning.direct == 1 || (f->tuning.direct == 0 && f->table.bytes <= f->cache / 4 * 3))
         return 0;
     const uint64_t slots = (f->scratch_bytes - FILLED_BYTES) / entry;
-    const uint64_t most = keys_at_a_time(by, f->table.lines, slots);
+    uint64_t most = keys_at_a_time(by, f->table.lines, slots);
     if (most == 0) return 0;
+    /* Equal keys are all of one part, and the entries of a part are counted with 32 bits. */
+    if (most > UINT32_MAX) most = UINT32_MAX;
     const uint64_t pieces = (n + most - 1) / most, piece = (n + pieces - 1) / pieces;
     return f->tuning.direct == 2 || piece >= f->table.lines / 5 * 3 ? piece : 0;
 }
