@@ -18,6 +18,7 @@ tamis_status cuda_failed(struct tamis_cuda *f, cudaError_t error, const char *wh
     if (why == NULL) why = &unused;
     tamis_cuda__fail(why, TAMIS_EIO, "%s: %s", what, cudaGetErrorString(error));
     if (f != NULL) f->broken = *why;
+    else (void)cudaGetLastError(); /* it is not that of a later call with some filter */
     return TAMIS_EIO;
 }
 
@@ -59,7 +60,6 @@ bool tamis_cuda_available(tamis_error *why)
     if (e == cudaSuccess) e = cudaFree(NULL); /* connects to the device */
     if (e == cudaSuccess) e = cudaFuncGetAttributes(&code, nothing);
     if (e == cudaSuccess) return true;
-    (void)cudaGetLastError(); /* it was reported, and is not that of a later call */
     (void)cuda_failed(NULL, e, "no CUDA device can be used", why);
     if (why != NULL) why->status = TAMIS_EUNSUPPORTED;
     return false;
@@ -75,8 +75,8 @@ tamis_status device_alloc(uint64_t bytes, const char *what, void **out, tamis_er
     else if (e == cudaSuccess) e = cudaErrorMemoryAllocation;
     if (e == cudaSuccess) return TAMIS_OK;
     *out = NULL;
-    (void)cudaGetLastError();
     if (e != cudaErrorMemoryAllocation) return cuda_failed(NULL, e, "no device memory", why);
+    (void)cudaGetLastError();
     return tamis_cuda__fail(why, TAMIS_ENOMEM,
                             "%s needs %llu bytes of device memory, and %llu of %llu are free", what,
                             (unsigned long long)bytes, (unsigned long long)available,
@@ -269,6 +269,9 @@ tamis_status tamis_cuda_upload(const tamis *t, const tamis_cuda_options *options
     if (s != TAMIS_OK) return s;
     s = tamis_write(t, put, &u, why);
     if (s != TAMIS_OK && own.status != TAMIS_OK && why != NULL) *why = own;
+    /* A copy returns when its bytes are on their way, and other streams do not wait for it. */
+    if (s == TAMIS_OK)
+        s = cuda_failed(NULL, cudaDeviceSynchronize(), "the cells could not be copied", why);
     if (s == TAMIS_OK) *out = u.f;
     else tamis_cuda_close(u.f);
     return s;
@@ -339,12 +342,16 @@ tamis_status tamis_cuda_download(tamis_cuda *f, const tamis_options *options, ta
 
 void tamis_cuda_close(tamis_cuda *f)
 {
+    int current;
     if (f == NULL) return;
+    const bool other = cudaGetDevice(&current) == cudaSuccess && current != f->device;
+    if (other) (void)cudaSetDevice(f->device);
     (void)cudaDeviceSynchronize();
     pipe_close(f->pipe);
     (void)cudaFree(f->table.cells);
     (void)cudaFree(f->scratch);
     (void)cudaFree(f->report);
+    if (other) (void)cudaSetDevice(current);
     free(f);
 }
 
@@ -382,6 +389,8 @@ tamis_status tamis_cuda_copy(void *to, const void *from, uint64_t bytes, tamis_e
 {
     if (bytes == 0) return TAMIS_OK;
     if (to == NULL || from == NULL) return bad(why, "a copy needs two addresses");
-    return cuda_failed(NULL, cudaMemcpy(to, from, bytes, cudaMemcpyDefault),
-                       "the copy failed", why);
+    /* Depending on the two memories, a copy returns before its bytes have arrived. */
+    cudaError_t e = cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+    if (e == cudaSuccess) e = cudaStreamSynchronize(NULL);
+    return cuda_failed(NULL, e, "the copy failed", why);
 }

@@ -232,6 +232,9 @@ int break_device(void)
     array<uint8_t> bits(8);
     must(tamis_cuda_create(&plan, nullptr, &f, &why), why, "a call");
     const tamis_cuda_keys k = word_keys(words.p, 8);
+    /* A call that is refused at once leaves the filter as it is. */
+    if (!reports(tamis_cuda_copy(words.p, words.p, UINT64_C(1) << 50, &why), why, "copy")) return 9;
+    if (tamis_cuda_wait(f, nullptr, &why) != TAMIS_OK) return 10;
     trap<<<1, 1>>>();
     if (!reports(tamis_cuda_wait(f, nullptr, &why), why, "failed")) return 1;
     if (!reports(tamis_cuda_wait(f, nullptr, &later), later, why.text)) return 2;

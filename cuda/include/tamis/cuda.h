@@ -36,7 +36,7 @@
  *
  * These rules hold for all calls:
  *   Device   A filter is on the device that was current when it was made. A call fails with
- *            TAMIS_EINVAL if another device is current.
+ *            TAMIS_EINVAL if another device is current; tamis_cuda_close works with any.
  *   Streams  `stream` is a cudaStream_t; NULL is the default stream. Calls that take a stream only
  *            start their work there, unless they say otherwise. The caller keeps the memory of
  *            keys and answers until it has ended. Queries of one filter may run at the same time
