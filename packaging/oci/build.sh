@@ -50,6 +50,9 @@ module=$(cd "$1" && printf '/%s\n' usr/lib/*/redis/modules/tamis-redis.so)
 printf '%s\n' "loadmodule $module" 'dir /data' 'bind * -::*' 'protected-mode no' \
     >"$1/etc/redis/tamis.conf"
 chmod 644 "$1/etc/redis/tamis.conf"
+# mmdebstrap leaves the mirrors, the name and the name servers of the machine that builds.
+rm -rf "$1/etc/apt/sources.list" "$1"/etc/apt/sources.list.d/* "$1/etc/hostname" \
+    "$1/etc/resolv.conf"
 mkdir "$1/data"
 chroot "$1" chown redis:redis /data
 HOOK

@@ -105,6 +105,8 @@ def check_image(room, folder):
     run("umoci", "unpack", "--image", f"{layout}:test", room / "bundle")
     process = json.loads((room / "bundle/config.json").read_text())["process"]
     root = room / "bundle/rootfs"
+    for name in ("hostname", "resolv.conf", "apt/sources.list"):
+        assert not (root / "etc" / name).exists(), f"the image has {name} of this machine"
     user = process["user"]
     assert user["uid"] != 0 and process["cwd"] == "/data", process
     server = subprocess.Popen(
