@@ -22,7 +22,8 @@ FIRST = pathlib.Path(os.environ["TAMIS_BUILD"]) / "release-test"
 NOBODY = 65534
 STRANGE = {"LC_ALL": "tr_TR.UTF-8", "LANGUAGE": "tr", "TZ": "Pacific/Kiritimati", "TERM": "vt52",
            "CFLAGS": "-O0 -g", "LDFLAGS": "-Wl,--no-gc-sections", "DEB_BUILD_OPTIONS": "noopt",
-           "MAKEFLAGS": "-k", "PYTHONHASHSEED": "7", "GIT_PAGER": "less", "COLUMNS": "40"}
+           "MAKEFLAGS": "-k", "XZ_DEFAULTS": "-T2 --check=sha256", "PYTHONHASHSEED": "7",
+           "GIT_PAGER": "less", "COLUMNS": "40"}
 
 
 def copy_tree(to):

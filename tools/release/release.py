@@ -34,7 +34,8 @@ PARTS = {"amalgamation": parts.amalgamation, "static": parts.static, "vectors": 
 # which the build-id of what is linked depends.
 UNWANTED = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "DESTDIR", "MAKEFLAGS",
             "DEB_BUILD_OPTIONS", "DEB_BUILD_PROFILES", "LD_LIBRARY_PATH", "PKG_CONFIG_PATH",
-            "TAMIS_LIMITED_API", "CMAKE_GENERATOR", "LANGUAGE", "TZ", "CCACHE_BASEDIR")
+            "TAMIS_LIMITED_API", "CMAKE_GENERATOR", "LANGUAGE", "TZ", "CCACHE_BASEDIR", "CPATH",
+            "C_INCLUDE_PATH", "LIBRARY_PATH", "PYTHONPATH", "TAR_OPTIONS", "XZ_DEFAULTS", "XZ_OPT")
 
 
 class Release:
