@@ -129,6 +129,9 @@ def check_words(door):
             (("build", "x"), "./run: build: there is no 'x' to build; usage: ./run build [python]"),
             (("test", "--depe"), "./run: test: unknown option '--depe'; usage: ./run test ["),
             (("bench", "x"), "./run: bench: there is no 'x' to measure\n"),
+            (("bench", "--items", "5"), "./run: bench: --items is for 'billion'"),
+            (("bench", "sql", "--before", "run"), "./run: bench: --before is for 'filters'"),
+            (("bench", "--before", "x"), "./run: bench: --before: there is no file x"),
             (("page", "x"), "./run: page: unknown option 'x'; usage: ./run page [--port N]"),
             (("page", "--port", "x"), "./run: page: --port: 'x' is not a number")):
         assert door.run(*words) == 2 and door.text.startswith(message), (words, door.text)
