@@ -12,7 +12,8 @@ LINKED = ("libc6-dev", "libbz2-dev", "libgmp-dev", "libhiredis-dev", "libidn2-de
           "liblzma-dev", "libunistring-dev", "libxxhash-dev", "libzstd-dev", "nettle-dev",
           "zlib1g-dev")
 PYTHON = "/usr/bin/python3"  # that of the system, with its setuptools
-OFF = ("-DTAMIS_TESTS=OFF", "-DTAMIS_BENCH=OFF", "-DTAMIS_REDIS=OFF", "-DTAMIS_SQL=OFF")
+OFF = ("-DTAMIS_TESTS=OFF", "-DTAMIS_BENCH=OFF", "-DTAMIS_REDIS=OFF", "-DTAMIS_SQL=OFF",
+       "-DTAMIS_CUDA=OFF")
 
 
 def run(*words, **options):
