@@ -3,7 +3,6 @@ WebAssembly modules the site shows; OUT is the folder to be made. Called by ./ru
 
 The pages are gathered below BUILD/site-pages, turned into HTML by Sphinx, and joined by the
 programs of site/apps. At the end every link is checked."""
-import os
 import pathlib
 import re
 import shutil
@@ -19,7 +18,6 @@ import headers  # noqa: E402
 import links  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-APPS = HERE / "apps/assemble.sh"
 # What Sphinx adds and no page uses.
 UNUSED = ("_sources", "objects.inv", "genindex.html", ".buildinfo", "_static/basic.css",
           "_static/jquery.js", "_static/underscore.js", "_static/pygments.css",
@@ -37,7 +35,7 @@ def palette():
 def lost_page():
     """What a server sends for an address that it does not have. Nobody knows at which depth that
     is, so the page has its style within and no link except to the project's own address."""
-    home = f'<p><a href="{facts.HOMEPAGE}">The project</a></p>' if facts.HOMEPAGE else ""
+    home = f'<p><a href="{facts.HOMEPAGE}">The project</a></p>'
     return (HERE / "404.html").read_text().replace("/* palette */", palette()) \
         .replace("<!-- home -->", home)
 
@@ -64,11 +62,10 @@ def gather(build, pages):
         (pages / f"{page}.md").write_text((contents.ROOT / path).read_text())
     coming = sorted(page for page in contents.documents().values()
                     if page.startswith("coming-from/") and page != "coming-from/index")
-    if (pages / "coming-from/index.md").exists():
-        with open(pages / "coming-from/index.md", "a") as index:
-            index.write("\n```{toctree}\n:hidden:\n\n"
-                        + "".join(f"{short_title(pages, page)} </{page}>\n" for page in coming)
-                        + "```\n")
+    with open(pages / "coming-from/index.md", "a") as index:
+        index.write("\n```{toctree}\n:hidden:\n\n"
+                    + "".join(f"{short_title(pages, page)} </{page}>\n" for page in coming)
+                    + "```\n")
     for image in [*(contents.ROOT / "docs").glob("*.svg"), *(contents.ROOT / "docs").glob("*.png")]:
         shutil.copy(image, pages / "docs")
     licence = (contents.ROOT / "LICENSE").read_text()
@@ -117,13 +114,11 @@ def main():
     pages = build / "site-pages"
     shutil.rmtree(out, ignore_errors=True)
     gather(build, pages)
-    os.environ["TAMIS_SITE_APPS"] = "plan playground which-kind" if APPS.exists() else ""
     sphinx(pages, out)
     (out / "_static/palette.css").write_text(palette())
     shutil.copy(contents.ROOT / "web/page/icon.svg", out / "_static")
     (out / "404.html").write_text(lost_page())
-    if APPS.exists():
-        subprocess.run(["sh", APPS, build, out], check=True)
+    subprocess.run(["sh", HERE / "apps/assemble.sh", build, out], check=True)
     wrong = check.faults(out)
     if wrong:
         sys.exit("\n".join(wrong))

@@ -26,7 +26,7 @@ def relative(page, of):
 
 
 def target(link, page):
-    """Where a link of a page leads on the site, or None if its file is nowhere on the web."""
+    """Where a link of a page leads: on the site, or, if its file has no page, to the project."""
     path, _, anchor = link.partition("#")
     anchor = f"#{anchor}" if anchor else ""
     if not path:
@@ -36,7 +36,7 @@ def target(link, page):
         return relative(PAGES[place], page) + anchor
     if not (contents.ROOT / place).exists():
         raise SphinxError(f"{PATHS[page]}: there is no {place}")
-    return facts.HOMEPAGE or None
+    return facts.HOMEPAGE
 
 
 class SiteLinks(SphinxTransform):
@@ -63,12 +63,8 @@ class SiteLinks(SphinxTransform):
             section["ids"] = [f"{name}-{again}" if again else name]
 
     def link(self, node, page):
-        to = target(urllib.parse.unquote(node["refuri"]), page)
-        if to is None:
-            node.replace_self(node.children)
-        else:
-            node["refuri"] = to
-            node["internal"] = True
+        node["refuri"] = target(urllib.parse.unquote(node["refuri"]), page)
+        node["internal"] = True
 
 
 def setup(app):
