@@ -439,14 +439,16 @@ struct gauge_sums {
     unsigned first;   /* the level of the first table */
     bool own_entries; /* every add stored an entry, so that none was lost */
     double lost, variance;
+    double more_lost; /* by which `lost` may be too low, apart from chance */
 };
 
 /* Computes rate and items of a section from the number of entries of each length, the oldest and
  * shortest first. The rate is exact: if entries lie within others, as they do where keys can be
  * removed, only the outer ones count. While it was r, r/(1-r) keys were lost as "seen" for each one
- * that was stored; within one length r rose in equal steps. `before` is the rate of the first
- * table, which all keys of a share were compared with as well. Returns the rate within the
- * section's share. */
+ * that was stored; within one length r rose in equal steps. Of void entries, the oldest keys have
+ * the most copies, so that most keys met more than the mean r, but at most that at the end.
+ * `before` is the rate of the first table, which all keys of a share were compared with as well.
+ * Returns the rate within the section's share. */
 static double gauge_section(const struct section *s, double before, struct gauge_sums *sums,
                             struct gauge *out)
 {
@@ -470,6 +472,9 @@ static double gauge_section(const struct section *s, double before, struct gauge
         sums->variance += e.value * r / ((1 - r) * (1 - r));
         rate = fmin(rate + part, 1);
         out->hit += counts[l];
+        if (l > 0) continue;
+        const double end = fmin(before + rate, 0.99);
+        sums->more_lost += e.high * end / (1 - end) - e.value * r / (1 - r);
     }
     return rate;
 }
@@ -507,7 +512,7 @@ static void growing_gauge(const struct body *b, const struct body *other, double
      * Poisson variable still stays below. */
     out->items.low += fmax(sums.lost - z * sqrt(sums.variance), 0);
     out->items.value += sums.lost;
-    out->items.high += sums.lost + z * sqrt(sums.variance) + 1;
+    out->items.high += sums.lost + sums.more_lost + z * sqrt(sums.variance) + 1;
 }
 
 const struct kind tamis__growing = {

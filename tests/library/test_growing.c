@@ -96,6 +96,9 @@ static void keeps_keys_without_bits(void)
     }
     CHECK_THAT(counts[0], >, 1000);
     CHECK_THAT(count_maybe(t, 0, 2000000), ==, 2000000);
+    const tamis_facts f = facts_of(t);
+    CHECK(f.items_low <= 2000000 && 2000000 <= f.items_high);
+    CHECK(f.items_estimate >= 1980000 && f.items_high < 2040000);
     tamis_close(t);
 }
 
