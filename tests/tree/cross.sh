@@ -67,6 +67,8 @@ on() { # machine, prefix of its tools, emulator
     done
     "$2-gcc-ar" rc "$out/libtamis.a" "$out"/*.o
     for file in tests/*/test_*.c; do
+        # GPUs are in machines with 64 bits that are little-endian, and cuda/ is not part of src/.
+        case $file in tests/cuda/*) continue ;; esac
         name=$(basename "$file" .c)
         wanted "$1" "$name" || continue
         "$2-gcc" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out/libtamis.a" -static -pthread -lm \
