@@ -445,10 +445,10 @@ struct gauge_sums {
 /* Computes rate and items of a section from the number of entries of each length, the oldest and
  * shortest first. The rate is exact: if entries lie within others, as they do where keys can be
  * removed, only the outer ones count. While it was r, r/(1-r) keys were lost as "seen" for each one
- * that was stored; within one length r rose in equal steps. Of void entries, the oldest keys have
- * the most copies, so that most keys met more than the mean r, but at most that at the end.
- * `before` is the rate of the first table, which all keys of a share were compared with as well.
- * Returns the rate within the section's share. */
+ * that was stored; within one length r rose in equal steps. Among void entries, those of the
+ * oldest keys have the most copies, so that most keys met more than the mean r, but at most that at
+ * the end. `before` is the rate of the first table, which all keys of a share were compared with as
+ * well. Returns the rate within the section's share. */
 static double gauge_section(const struct section *s, double before, struct gauge_sums *sums,
                             struct gauge *out)
 {
