@@ -366,7 +366,7 @@ tamis_status tamis_cuda_wait(tamis_cuda *f, void *stream, tamis_error *why)
 const void *tamis_cuda_cells(const tamis_cuda *f, uint64_t *bytes)
 {
     const bool one = f != NULL && f->shape.plan.kind != TAMIS_RIBBON;
-    *bytes = one ? f->table.bytes : 0;
+    if (bytes != NULL) *bytes = one ? f->table.bytes : 0;
     return one ? f->table.cells : NULL;
 }
 

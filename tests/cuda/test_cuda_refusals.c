@@ -57,6 +57,7 @@ static void test_arguments(void)
     CHECK_THAT(tamis_cuda_create(&p, NULL, &f, NULL), ==, TAMIS_EINVAL);
     CHECK(f == NULL && t == NULL);
     tamis_cuda_close(NULL);
+    CHECK(tamis_cuda_cells(NULL, NULL) == NULL);
     tamis_cuda_free(NULL);
 }
 

@@ -1,8 +1,7 @@
 /* Filters on an NVIDIA GPU: the same filters, with the same bytes.
  *
  * A device filter is a filter whose cells are in the memory of a device. It is made from a plan, or
- * from a handle, and can become a handle again. Queries and adds of keys that are on the device
- * take 20 to 40 ps a key (docs/GPU.md has the figures).
+ * from a handle, and can become a handle again. docs/GPU.md has the time that a key takes.
  *
  *     tamis_error why;
  *     if (!tamis_cuda_available(&why)) ...                        // why.text has the reason
@@ -91,7 +90,7 @@ TAMIS_API void tamis_cuda_close(tamis_cuda *f);
 /* Waits for the stream, and reports an error of the work that was started there. */
 TAMIS_API tamis_status tamis_cuda_wait(tamis_cuda *f, void *stream, tamis_error *why);
 /* The size of the cells in bytes, and where they are on the device. For a filter of one section;
- * 0 and NULL for ribbons. */
+ * 0 and NULL for ribbons. `bytes` may be NULL. */
 TAMIS_API const void *tamis_cuda_cells(const tamis_cuda *f, uint64_t *bytes);
 
 /* Keys. Set one of width, hashes, offsets32 and offsets64. All pointers are to memory that the
