@@ -10,9 +10,8 @@
 #include "warp.h"
 
 #define QUERY_BLOCK 128
-/* The bounds make the compiler save registers, so that more warps wait for lines at a time: with 32
- * instead of 38 of them, queries of 34 MB reached 112 instead of 108 10^9 keys per second. Strings
- * cannot do with 32. */
+/* The bounds make the compiler save registers, so that more warps wait for lines at a time. That
+ * pays where the table is in the cache. Strings cannot do with 32 registers. */
 
 template <int KEYS, typename Source>
 __global__ void __launch_bounds__(KEYS == 2 ? QUERY_BLOCK : 512, KEYS == 2 ? 16 : 1)
