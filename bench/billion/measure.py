@@ -5,7 +5,8 @@
 
 Each kind is built by build/bench-billion in a process of its own, and two of them also by `tamis
 build` from the lines of `seq`. Each result is written to FILE (build/billion.json) as soon as it is
-there. A later run with the same numbers continues behind the results in FILE; --again begins anew.
+there. A later run with the same numbers and programs continues behind the results in FILE; --again
+begins anew.
 --plan only computes which kinds fit.
 
 First, each kind is built with a 128th and a 64th of the keys. The peak of memory is a straight line
@@ -16,6 +17,7 @@ peak would exceed --limit (20 GB) is not built, and FILE has the reason.
 The exit status is 1 if a rate is not the planned one, if a member gets a "no", or if a kind that
 fits could not be measured because the machine lacks memory or disk at the moment."""
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -220,6 +222,12 @@ def machine():
             "cores": len(os.sched_getaffinity(0)), "memory": memory}
 
 
+def digest(path):
+    """Figures of different programs must not stand in one table."""
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
 class Results:
     """FILE, which is written anew after each result."""
 
@@ -227,6 +235,7 @@ class Results:
         self.path = args.out
         self.run = {"items": args.items, "fpr": args.fpr, "limit": args.limit,
                     "scratch": args.scratch, "threads": args.threads, "machine": machine(),
+                    "programs": [digest(BENCH), digest(TAMIS)],
                     "version": subprocess.run([TAMIS, "--version"], text=True, check=True,
                                               stdout=subprocess.PIPE).stdout.split("\n")[0],
                     "plans": {}, "rows": {}, "load": 0}

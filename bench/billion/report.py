@@ -66,9 +66,9 @@ def goal_table(run):
 def about(run):
     m = run["machine"]
     return textwrap.fill(
-        f"These figures are from a run of `./run bench billion` with {run['items']:,} keys, a rate "
-        f"of {100 * run['fpr']:g} %, {run['threads']} threads and a limit of "
-        f"{run['limit'] / GIGA:g} GB, on {m['cores']} cores of {m['processor']} with "
+        f"These figures are from a run of `bench/billion/measure.py --items {run['items']} --limit "
+        f"{run['limit'] / GIGA:g}GB`, with a rate of {100 * run['fpr']:g} % and "
+        f"{run['threads']} threads, on {m['cores']} cores of {m['processor']} with "
         f"{m['memory'] / GIGA:.0f} GB of memory. The load average was at most {run['load']:.1f}; a "
         f"run alone on its machine has about {run['threads']}.", 100)
 
